@@ -14,7 +14,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from ngram_metrics.metric.signature import __version__ as __version__
+from ngram_metrics._core.scoring.signature import __version__ as __version__
 
 if TYPE_CHECKING:
     from ngram_metrics import columns as columns
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from ngram_metrics import mbr as mbr
     from ngram_metrics import pair as pair
     from ngram_metrics import significance as significance
-    from ngram_metrics.evaluation.evaluate import Evaluation as Evaluation
-    from ngram_metrics.evaluation.evaluate import evaluate as evaluate
-    from ngram_metrics.torchmetrics.metric_classes import Bleu as Bleu
-    from ngram_metrics.torchmetrics.metric_classes import ChrF as ChrF
-    from ngram_metrics.torchmetrics.metric_classes import CiderD as CiderD
-    from ngram_metrics.torchmetrics.metric_classes import Gleu as Gleu
-    from ngram_metrics.torchmetrics.metric_classes import NgramOverlap as NgramOverlap
-    from ngram_metrics.torchmetrics.metric_classes import Repetition as Repetition
-    from ngram_metrics.torchmetrics.metric_classes import ROUGEScore as ROUGEScore
-    from ngram_metrics.torchmetrics.metric_classes import Ter as Ter
+    from ngram_metrics._evaluation.evaluate import Evaluation as Evaluation
+    from ngram_metrics._evaluation.evaluate import evaluate as evaluate
+    from ngram_metrics._torchmetrics.metric_classes import Bleu as Bleu
+    from ngram_metrics._torchmetrics.metric_classes import ChrF as ChrF
+    from ngram_metrics._torchmetrics.metric_classes import CiderD as CiderD
+    from ngram_metrics._torchmetrics.metric_classes import Gleu as Gleu
+    from ngram_metrics._torchmetrics.metric_classes import NgramOverlap as NgramOverlap
+    from ngram_metrics._torchmetrics.metric_classes import Repetition as Repetition
+    from ngram_metrics._torchmetrics.metric_classes import ROUGEScore as ROUGEScore
+    from ngram_metrics._torchmetrics.metric_classes import Ter as Ter
 
 __all__ = [
     "Bleu",
@@ -49,9 +49,9 @@ __all__ = [
 _MODULES = {
     **dict.fromkeys(
         ("Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu", "Ter", "Repetition", "CiderD"),
-        "torchmetrics.metric_classes",
+        "_torchmetrics.metric_classes",
     ),
-    **dict.fromkeys(("evaluate", "Evaluation"), "evaluation.evaluate"),
+    **dict.fromkeys(("evaluate", "Evaluation"), "_evaluation.evaluate"),
 }
 #: The public modules, and the framework that a module needs besides torch.
 _PUBLIC = {

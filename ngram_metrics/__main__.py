@@ -2,7 +2,7 @@
 
 import sys
 
-from ngram_metrics.cli import main
+from ngram_metrics._cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

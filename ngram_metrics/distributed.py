@@ -11,17 +11,17 @@ import torch
 from torch import distributed
 from torchmetrics import Metric, MetricCollection
 
-from ngram_metrics.metric.settings_digest import name_differences
-from ngram_metrics.text.messages import type_name
-from ngram_metrics.torchmetrics.adaptor import Adaptor
-from ngram_metrics.torchmetrics.states import (
+from ngram_metrics._core.scoring.settings_digest import name_differences
+from ngram_metrics._core.text.messages import type_name
+from ngram_metrics._torchmetrics.adaptor import Adaptor
+from ngram_metrics._torchmetrics.states import (
     byte_tensor,
     gather_buffers,
     gather_packed,
     pack_states,
     unpack_states,
 )
-from ngram_metrics.torchmetrics.values import Item
+from ngram_metrics._torchmetrics.values import Item
 
 __all__ = ["AllRanks"]
 

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState
 
+from ngram_metrics._torchmetrics.metric_classes import Bleu, ChrF
 from ngram_metrics.columns import StatisticsColumns
-from ngram_metrics.torchmetrics.metric_classes import Bleu, ChrF
 
 COLUMNS = StatisticsColumns({"bleu": Bleu(), "chrf": ChrF()}, preds="output", target="references")
 

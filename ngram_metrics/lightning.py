@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from torchmetrics import MetricCollection
 
-from ngram_metrics.basics.keywords import named_arguments
-from ngram_metrics.metric.segment_table import SegmentTable
-from ngram_metrics.text.messages import warn_user
-from ngram_metrics.torchmetrics.accumulator import Accumulator
-from ngram_metrics.torchmetrics.values import Metrics, computed_values, copy_metrics
+from ngram_metrics._core.basics.keywords import named_arguments
+from ngram_metrics._core.scoring.segment_table import SegmentTable
+from ngram_metrics._core.text.messages import warn_user
+from ngram_metrics._torchmetrics.accumulator import Accumulator
+from ngram_metrics._torchmetrics.values import Metrics, computed_values, copy_metrics
 
 try:
     from lightning.pytorch import Callback, LightningModule, Trainer

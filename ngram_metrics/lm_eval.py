@@ -15,10 +15,10 @@ from typing import TypeAlias
 from lm_eval.api.registry import register_aggregation, register_metric
 from torch import Tensor, full_like, nan
 
-from ngram_metrics.basics.option_checks import RESAMPLES
-from ngram_metrics.metric.definitions import make_metric
-from ngram_metrics.metric.scorer import Scorer
-from ngram_metrics.scores.resampling import SEED, bootstrap_scores, clusters_of
+from ngram_metrics._core.basics.option_checks import RESAMPLES
+from ngram_metrics._core.metrics.definitions import make_metric
+from ngram_metrics._core.scoring.resampling import SEED, bootstrap_scores, clusters_of
+from ngram_metrics._core.scoring.scorer import Scorer
 
 #: An output and its references.
 Sample: TypeAlias = tuple[str, Sequence[str]]

@@ -18,14 +18,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.keywords import named_arguments
-from ngram_metrics.counting.documents import float_dtype
-from ngram_metrics.metric.scorer import Metric, Scorer, scorer_of
-from ngram_metrics.scores.pair_scores import pair_scores, score_blocks
-from ngram_metrics.text.groups import read_rows
-from ngram_metrics.text.input_types import Groups, list_column
-from ngram_metrics.text.messages import pluralize, shortened
-from ngram_metrics.text.numbering import list_on_host
+from ngram_metrics._core.basics.keywords import named_arguments
+from ngram_metrics._core.counting.documents import float_dtype
+from ngram_metrics._core.scoring.pair_scores import pair_scores, score_blocks
+from ngram_metrics._core.scoring.scorer import Metric, Scorer, scorer_of
+from ngram_metrics._core.text.groups import read_rows
+from ngram_metrics._core.text.input_types import Groups, list_column
+from ngram_metrics._core.text.messages import pluralize, shortened
+from ngram_metrics._core.text.numbering import list_on_host
 
 __all__ = ["Decoded", "pairwise", "decode"]
 
@@ -59,7 +59,7 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
 
     Args:
         metric: the score of a pair; its ``average`` has no effect, and its states are neither read nor changed.
-        hypotheses: rows of documents, see ``ngram_metrics.text.groups``.
+        hypotheses: rows of documents, see ``_core.text.groups``.
         references: as many rows of references; the same object, or the same texts, are counted once.
 
     Returns:

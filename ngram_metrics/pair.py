@@ -1,9 +1,9 @@
 """One hypothesis and its references in one call: the scores of ``ngram_metrics.functional`` as ``float``.
 
 For a single pair they are 1.5 to 3 times as fast: ``read`` below takes a microsecond where
-``ngram_metrics.text.input_forms``, which names what is wrong and where, takes six. They import neither torch nor numpy,
+``_core.text.input_forms``, which names what is wrong and where, takes six. They import neither torch nor numpy,
 so a process that only scores pairs starts at once. They keep no state, and can be called from any thread and after a
-fork. Settings, counts and formulas are those of ``ngram_metrics.scores.python_measures`` and ``python_scores``.
+fork. Settings, counts and formulas are those of ``_core.scoring.python_measures`` and ``python_scores``.
 
 Each function takes the options of its counterpart in ``functional`` without ``average`` and ``device``, with the same
 defaults, and gives its score for ``[hypothesis]`` and ``[references]``. Tensors, arrays and whatever is wrong go on to
@@ -17,18 +17,24 @@ from functools import lru_cache, wraps
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from ngram_metrics.basics.option_checks import ROUGE_KEYS, resolve_effective_order
-from ngram_metrics.counting.python_matches import RougeText
-from ngram_metrics.scores import python_scores
-from ngram_metrics.scores.python_measures import PythonBleu, PythonChrf, PythonGleu, PythonOverlap
-from ngram_metrics.text.single_texts import prepare_texts, read_summaries, split_characters, split_words, summary_of_ids
-from ngram_metrics.text.tokenizer_option import is_for_text_only
-from ngram_metrics.text.word_rules import has_splitter
+from ngram_metrics._core.basics.option_checks import ROUGE_KEYS, resolve_effective_order
+from ngram_metrics._core.counting.python_matches import RougeText
+from ngram_metrics._core.scoring import python_scores
+from ngram_metrics._core.scoring.python_measures import PythonBleu, PythonChrf, PythonGleu, PythonOverlap
+from ngram_metrics._core.text.single_texts import (
+    prepare_texts,
+    read_summaries,
+    split_characters,
+    split_words,
+    summary_of_ids,
+)
+from ngram_metrics._core.text.tokenizer_option import is_for_text_only
+from ngram_metrics._core.text.word_rules import has_splitter
 
 if TYPE_CHECKING:
-    from ngram_metrics.basics.option_checks import RougeKey, Smoothing
-    from ngram_metrics.scores.rouge import Accumulate
-    from ngram_metrics.text.input_types import Document, Tokenizer
+    from ngram_metrics._core.basics.option_checks import RougeKey, Smoothing
+    from ngram_metrics._core.metrics.rouge import Accumulate
+    from ngram_metrics._core.text.input_types import Document, Tokenizer
 
 __all__ = ["bleu", "chrf", "rouge", "gleu", "overlap"]
 
@@ -113,7 +119,7 @@ def _else_by(name: str) -> Callable[[Callable[_Given, _Score]], Callable[_Given,
                 return function(*args, **options)
             except (TypeError, ValueError, OverflowError):
                 # The block ends before functional is called, so that an error of functional has no other one before it.
-                from ngram_metrics.basics.keywords import check_arguments
+                from ngram_metrics._core.basics.keywords import check_arguments
 
                 given = check_arguments(function, args, options)
             return _call_functional(name, **given)
@@ -149,11 +155,11 @@ def bleu(
         hypothesis: a text, or a sequence of tokens or ids.
         references: one reference of the same kind, or a list of several.
         ngram: the longest order, 1 to 1,000.
-        smooth: the smoothing, see ``ngram_metrics.scores.bleu``.
+        smooth: the smoothing, see ``_core.metrics.bleu``.
         smooth_value: the value for ``floor`` (default 0.1) and ``add-k`` (default 1).
         weights: one weight for each order; None for equal weights.
         effective_order: whether orders without any n-gram are left out; None for True, as in sacrebleu.
-        tokenizer: for text: see ``ngram_metrics.text.tokenizer_option``.
+        tokenizer: for text: see ``_core.text.tokenizer_option``.
         lowercase: for text: whether it is lowercased.
         pad_id: for ids: the id or ids that are not tokens.
 

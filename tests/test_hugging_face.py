@@ -14,9 +14,9 @@ from torchmetrics.text import BLEUScore
 from torchmetrics.text import ROUGEScore as OtherROUGEScore
 
 from ngram_metrics import Bleu, ChrF, CiderD, NgramOverlap, ROUGEScore
+from ngram_metrics._core.metrics.overlap import OverlapMeasure
 from ngram_metrics.functional import bleu_score, chrf_score, cider_d, document_frequency, rouge_score
 from ngram_metrics.hugging_face import ComputeMetrics, Reward, likeliest_ids
-from ngram_metrics.scores.overlap import OverlapMeasure
 
 transformers = pytest.importorskip("transformers", reason="the trainers need transformers")
 TEXTS = ["the cat sat on the mat", "it was asleep", "a dog ran off"]

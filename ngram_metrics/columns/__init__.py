@@ -15,15 +15,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.keywords import named_arguments
-from ngram_metrics.basics.option_checks import check_confidence, refuse_average_none, refuse_equal_names
+from ngram_metrics._core.basics.keywords import named_arguments
+from ngram_metrics._core.basics.option_checks import check_confidence, refuse_average_none, refuse_equal_names
+from ngram_metrics._core.scoring.resampling import ENDS
+from ngram_metrics._core.scoring.scorer import Metric, Scorer, count_systems, scorer_of
+from ngram_metrics._core.scoring.signature import format_references
+from ngram_metrics._core.text.messages import numbered_from, shortened, type_name
 from ngram_metrics.columns.cells import add_to_groups, group_rows, read_integers, read_references, read_texts
 from ngram_metrics.columns.metric_columns import SEGMENTS, MetricColumns, read_sums, score_groups, score_sums
 from ngram_metrics.columns.table_types import AnyTable, Columns, Integers, Table, open_stream, wrap_table
-from ngram_metrics.metric.scorer import Metric, Scorer, count_systems, scorer_of
-from ngram_metrics.metric.signature import format_references
-from ngram_metrics.scores.resampling import ENDS
-from ngram_metrics.text.messages import numbered_from, shortened, type_name
 
 if TYPE_CHECKING:
     import pyarrow

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ngram_metrics._core.text.messages import NameOf, shortened, type_name
 from ngram_metrics.columns.table_types import Cell, Frame, Integers, Table
-from ngram_metrics.text.messages import NameOf, shortened, type_name
 
 _LARGEST = (1 << 63) - 1
 

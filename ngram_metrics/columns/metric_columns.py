@@ -18,14 +18,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.option_checks import RESAMPLES
+from ngram_metrics._core.basics.option_checks import RESAMPLES
+from ngram_metrics._core.scoring.resampling import ENDS, SEED, bootstrap_weights, interval, row_order, weighted_sums
+from ngram_metrics._core.scoring.rows import score_corpora
+from ngram_metrics._core.scoring.scorer import Scorer, rename_values
+from ngram_metrics._core.scoring.settings_digest import digest, digested_values
+from ngram_metrics._core.text.messages import warn_of_no_segment
 from ngram_metrics.columns.cells import RowGroups, add_to_groups, read_integers
 from ngram_metrics.columns.table_types import Columns, Frame, Integers, Table
-from ngram_metrics.metric.scorer import Scorer, rename_values
-from ngram_metrics.metric.settings_digest import digest, digested_values
-from ngram_metrics.scores.resampling import ENDS, SEED, bootstrap_weights, interval, row_order, weighted_sums
-from ngram_metrics.scores.rows import score_corpora
-from ngram_metrics.text.messages import warn_of_no_segment
 
 #: The column that every table has: 1 for a row, and the number of rows in a sum.
 SEGMENTS = "segments"

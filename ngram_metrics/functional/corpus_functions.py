@@ -8,15 +8,14 @@ from typing import Any, get_args
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.keywords import named_arguments
-from ngram_metrics.basics.option_checks import Average, Smoothing, check_choice, checked_number, checked_order
-from ngram_metrics.counting.documents import RaggedSides, RaggedTokens, move_result
-from ngram_metrics.counting.subsequence.subsequence_pairs import near_pairs
-from ngram_metrics.document_frequency import DocumentFrequency
-from ngram_metrics.metric import definitions
-from ngram_metrics.scores.bleu import BleuMeasure
-from ngram_metrics.scores.measure import PairCounts
-from ngram_metrics.scores.repetition import (
+from ngram_metrics._core.basics.keywords import named_arguments
+from ngram_metrics._core.basics.option_checks import Average, Smoothing, check_choice, checked_number, checked_order
+from ngram_metrics._core.counting.documents import RaggedSides, RaggedTokens, move_result
+from ngram_metrics._core.counting.subsequence.subsequence_pairs import near_pairs
+from ngram_metrics._core.document_frequency import DocumentFrequency
+from ngram_metrics._core.metrics import definitions
+from ngram_metrics._core.metrics.bleu import BleuMeasure
+from ngram_metrics._core.metrics.repetition import (
     RepetitionMeasure,
     distinct_in_corpus,
     distinct_score,
@@ -24,11 +23,12 @@ from ngram_metrics.scores.repetition import (
     self_bleu_statistics,
     self_repetition_score,
 )
-from ngram_metrics.text.groups import read_rows
-from ngram_metrics.text.input_forms import read_references, read_texts
-from ngram_metrics.text.input_types import Hypotheses, References, Tokenizer
-from ngram_metrics.text.messages import shortened, warn_of_no_segment, warn_user
-from ngram_metrics.text.word_reader import TokenReader, VocabularyReader, WordReader
+from ngram_metrics._core.scoring.measure import PairCounts
+from ngram_metrics._core.text.groups import read_rows
+from ngram_metrics._core.text.input_forms import read_references, read_texts
+from ngram_metrics._core.text.input_types import Hypotheses, References, Tokenizer
+from ngram_metrics._core.text.messages import shortened, warn_of_no_segment, warn_user
+from ngram_metrics._core.text.word_reader import TokenReader, VocabularyReader, WordReader
 
 
 @named_arguments
@@ -40,7 +40,7 @@ def distinct(
     pad_id: int | Sequence[int] | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """Return distinct-n: distinct n-grams divided by all n-grams. See ``ngram_metrics.scores.repetition``.
+    """Return distinct-n: distinct n-grams divided by all n-grams. See ``_core.metrics.repetition``.
 
     Args:
         texts: texts, sequences of tokens or ids, or padded ids ``(texts, width)`` or ``(segments, samples, width)``.
@@ -48,7 +48,7 @@ def distinct(
         average: ``"micro"``: an n-gram is distinct among all texts, as in Li et al.; ``"macro"``: the mean of the
             texts' own numbers, without texts that are shorter than the order; ``"none"``: a number for each text, 0 for
             a text that is shorter than the order.
-        tokenizer: for text: see ``ngram_metrics.text.tokenizer_option``.
+        tokenizer: for text: see ``_core.text.tokenizer_option``.
         pad_id: for ids: the id or ids that are not tokens.
         device: where the result is, by default the device of padded ids, else the CPU. Text and lists are counted on
             the CPU, padded ids on the device they lie on.
@@ -128,7 +128,7 @@ def self_repetition(
     """Return self-repetition: how much the texts repeat n-grams of each other.
 
     For each text the other texts that share its n-grams are counted, and the mean of ln(1 + count) is returned; see
-    ``ngram_metrics.scores.repetition``. The parameters and the errors are those of ``distinct``.
+    ``_core.metrics.repetition``. The parameters and the errors are those of ``distinct``.
 
     Returns:
         ``()`` float64, at least 0 (float32 if the device has no float64); 0 for one text or none.
@@ -163,7 +163,7 @@ def self_bleu(
 ) -> Tensor:
     """Return self-BLEU: BLEU of each text with all other texts as its references, lower for more varied texts.
 
-    See ``ngram_metrics.scores.repetition``. The settings are those of ``ngram_metrics.Bleu``, without average micro;
+    See ``_core.metrics.repetition``. The settings are those of ``ngram_metrics.Bleu``, without average micro;
     ``texts``, ``device`` and the errors are those of ``distinct``.
 
     Returns:
@@ -221,7 +221,7 @@ def document_frequency(
             ids ``(segments, width)`` or ``(segments, references, width)``. A list of ``str`` is a list of texts, so
             tokens are one level deeper: ``[[["the", "cat"]], ...]``.
         ngram: the longest order, 1 to 1,000.
-        tokenizer: for text: see ``ngram_metrics.text.tokenizer_option``; the metric must have the same.
+        tokenizer: for text: see ``_core.text.tokenizer_option``; the metric must have the same.
         pad_id: for ids: the id or ids that are not tokens.
 
     Returns:
@@ -252,7 +252,7 @@ def cider_d(
     pad_id: int | Sequence[int] | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """Return CIDEr-D, from 0 to 10. See ``ngram_metrics.scores.cider``.
+    """Return CIDEr-D, from 0 to 10. See ``_core.metrics.cider``.
 
     The settings are those of ``ngram_metrics.CiderD``; ``preds``, ``target`` and ``device`` are those of
     ``bleu_score``. Without a table the references in ``target`` are the corpus that weighs the n-grams, as in
@@ -286,16 +286,16 @@ def near_duplicates(
     """Return the pairs of texts whose ROUGE-L is above a threshold: the filter of Self-Instruct (Wang et al. 2023).
 
     Self-Instruct keeps a new text if no text that it has kept is above 0.7. All pairs are compared here, with bounds
-    that rule out most of them, see ``ngram_metrics.counting.subsequence.subsequence_pairs``. Memory grows with the
+    that rule out most of them, see ``_core.counting.subsequence.subsequence_pairs``. Memory grows with the
     texts and with the pairs that are returned, not with the pairs that are compared.
 
     Args:
         texts: texts, sequences of tokens or ids, or one padded id tensor ``(texts, width)``.
         threshold: at least 0, and below 1.
         use_stemmer: for text: whether words are stemmed.
-        normalizer: for text: see ``ngram_metrics.text.rouge_reader``.
+        normalizer: for text: see ``_core.text.rouge_reader``.
         tokenizer: for text: None for rouge_score's rule, which keeps ``a-z0-9``; for other scripts see
-            ``ngram_metrics.text.tokenizer_option``.
+            ``_core.text.tokenizer_option``.
         pad_id: for ids: the id or ids that are not tokens.
 
     Returns:

@@ -8,20 +8,20 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from ngram_metrics.basics.keywords import named_arguments
-from ngram_metrics.basics.option_checks import checked_bool
-from ngram_metrics.counting.numpy_matches import must_use_torch
-from ngram_metrics.counting.pools import SMALL_SLOTS, SmallLayout, row_layout, small_aggregates
-from ngram_metrics.counting.python_matches import match_ngrams
+from ngram_metrics._core.basics.keywords import named_arguments
+from ngram_metrics._core.basics.option_checks import checked_bool
+from ngram_metrics._core.counting.numpy_matches import must_use_torch
+from ngram_metrics._core.counting.pools import SMALL_SLOTS, SmallLayout, row_layout, small_aggregates
+from ngram_metrics._core.counting.python_matches import match_ngrams
+from ngram_metrics._core.metrics.chrf import ChrfMeasure, aggregate_scores, score_aggregates
+from ngram_metrics._core.scoring.pair_scores import pair_scores, score_row
+from ngram_metrics._core.scoring.python_scores import chrf_fields, ngram_totals
+from ngram_metrics._core.text.character_reader import CharacterReader, number_characters
+from ngram_metrics._core.text.groups import read_rows
+from ngram_metrics._core.text.input_types import Groups
+from ngram_metrics._core.text.messages import pluralize, type_name
+from ngram_metrics._core.text.word_rules import remove_whitespace
 from ngram_metrics.functional.score_functions import ngram_overlap
-from ngram_metrics.scores.chrf import ChrfMeasure, aggregate_scores, score_aggregates
-from ngram_metrics.scores.pair_scores import pair_scores, score_row
-from ngram_metrics.scores.python_scores import chrf_fields, ngram_totals
-from ngram_metrics.text.character_reader import CharacterReader, number_characters
-from ngram_metrics.text.groups import read_rows
-from ngram_metrics.text.input_types import Groups
-from ngram_metrics.text.messages import pluralize, type_name
-from ngram_metrics.text.word_rules import remove_whitespace
 
 #: Up to this cost plain Python is faster than arrays. The cost is the characters of all pairs, plus 30 for each pair,
 #: minus 3/4 of the characters of the row.
@@ -41,12 +41,12 @@ def pairwise_chrf(
     """Return chrF of each hypothesis with each reference of its row, like fastchrf's ``pairwise_chrf``.
 
     Args:
-        hypotheses: at least one row, each with any number of texts; see ``ngram_metrics.text.groups``.
+        hypotheses: at least one row, each with any number of texts; see ``_core.text.groups``.
         references: as many rows of references; the same object, or the same texts, are counted once.
         char_order: the longest order of character n-grams, 1 to 1,000.
         beta: how much recall weighs against precision, 0 to 1e15.
         remove_whitespace: whether whitespace is left out.
-        eps_smoothing: whether F is averaged over all orders; see ``ngram_metrics.scores.chrf``.
+        eps_smoothing: whether F is averaged over all orders; see ``_core.metrics.chrf``.
         device: where text is counted, by default the CPU.
 
     Returns:
@@ -184,7 +184,7 @@ def get_score(ref_tensor: Tensor, sys_tensor: Tensor, pad_id: int, n_gram: int) 
 
     Returns:
         ``(batch, samples)`` float32 from 0 to 1, as torch_ngram's. It is computed as by ``ngram_overlap``, and
-        rounded once. ``ngram_metrics.scores.overlap`` lists the differences from torch_ngram.
+        rounded once. ``_core.metrics.overlap`` lists the differences from torch_ngram.
 
     Raises:
         ValueError, TypeError: objects other than tensors, tensors of other shapes or dtypes, or an order out of its

@@ -8,15 +8,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.keywords import named_arguments
-from ngram_metrics.basics.option_checks import Average, RougeKey, Smoothing, checked_order, pad_ids
-from ngram_metrics.counting.documents import RaggedSides, host_counts, kept_ids, move_result
-from ngram_metrics.counting.matched_positions import matched_positions
-from ngram_metrics.metric import definitions
-from ngram_metrics.scores.rouge import Accumulate
-from ngram_metrics.text.input_forms import PaddedSegments, Segments, read
-from ngram_metrics.text.input_types import Hypotheses, References, Tokenizer
-from ngram_metrics.text.word_reader import WordReader
+from ngram_metrics._core.basics.keywords import named_arguments
+from ngram_metrics._core.basics.option_checks import Average, RougeKey, Smoothing, checked_order, pad_ids
+from ngram_metrics._core.counting.documents import RaggedSides, host_counts, kept_ids, move_result
+from ngram_metrics._core.counting.matched_positions import matched_positions
+from ngram_metrics._core.metrics import definitions
+from ngram_metrics._core.metrics.rouge import Accumulate
+from ngram_metrics._core.text.input_forms import PaddedSegments, Segments, read
+from ngram_metrics._core.text.input_types import Hypotheses, References, Tokenizer
+from ngram_metrics._core.text.word_reader import WordReader
 
 
 @named_arguments
@@ -39,15 +39,15 @@ def bleu_score(
     Args:
         preds: hypotheses: texts, sequences of tokens or ids, or one padded id tensor ``(segments, width)``.
         target: for each segment its reference or a list of references, of the same kind; padded ``(segments, width)``
-            or ``(segments, references, width)``. See ``ngram_metrics.text.input_forms``.
+            or ``(segments, references, width)``. See ``_core.text.input_forms``.
         ngram: the longest order, 1 to 1,000.
-        smooth: the smoothing; ``ngram_metrics.scores.bleu`` lists them with the equal settings of other packages.
+        smooth: the smoothing; ``_core.metrics.bleu`` lists them with the equal settings of other packages.
         smooth_value: the value for ``floor`` (default 0.1) and ``add-k`` (default 1).
         average: ``"micro"`` (corpus), ``"macro"`` or ``"none"``.
         weights: one weight for each order; None for equal weights.
         effective_order: whether orders without any n-gram are left out; None for sacrebleu's rule: False for average
             micro, True for the others.
-        tokenizer: for text: see ``ngram_metrics.text.tokenizer_option``.
+        tokenizer: for text: see ``_core.text.tokenizer_option``.
         lowercase: for text: whether it is lowercased.
         pad_id: for ids: the id or ids that are not tokens.
         device: where the result is, by default the device of padded ids, else the CPU. Text and lists are counted on

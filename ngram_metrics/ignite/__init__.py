@@ -25,16 +25,16 @@ from typing import get_args
 import torch
 
 import ngram_metrics
-from ngram_metrics.basics.option_checks import Average, RougeKey, Smoothing
-from ngram_metrics.document_frequency import DocumentFrequency
+from ngram_metrics._core.basics.option_checks import Average, RougeKey, Smoothing
+from ngram_metrics._core.document_frequency import DocumentFrequency
+from ngram_metrics._core.metrics.rouge import Accumulate, RougeMeasure
+from ngram_metrics._core.scoring.python_measures import Reducer
+from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.text.input_types import Tokenizer
+from ngram_metrics._core.text.word_reader import WordReader
+from ngram_metrics._torchmetrics.accumulator import Accumulator
 from ngram_metrics.ignite.handler import ScoresHandler
 from ngram_metrics.ignite.metric import CPU, IgniteMetric, KeyedIgniteMetric, OutputTransform, ResultMode, unchanged
-from ngram_metrics.metric.scorer import Scorer
-from ngram_metrics.scores.python_measures import Reducer
-from ngram_metrics.scores.rouge import Accumulate, RougeMeasure
-from ngram_metrics.text.input_types import Tokenizer
-from ngram_metrics.text.word_reader import WordReader
-from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 __all__ = [
     "Bleu",
@@ -53,7 +53,7 @@ __all__ = [
 
 
 class Bleu(IgniteMetric):
-    """BLEU for an ignite engine, on the page docs/guides/ignite.md, by the formula of ``ngram_metrics.scores.bleu``.
+    """BLEU for an ignite engine, on the page docs/guides/ignite.md, by the formula of ``_core.metrics.bleu``.
 
     ``attach(evaluator, "bleu")`` writes the score to ``engine.state.metrics["bleu"]`` at the end of a run. Without an
     engine ``update((y_pred, y))`` counts a batch, and ``compute()`` returns the score of all batches and ranks.

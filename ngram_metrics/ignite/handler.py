@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ngram_metrics.basics.keywords import named_arguments
+from ngram_metrics._core.basics.keywords import named_arguments
+from ngram_metrics._core.scoring.resampling import ENDS
+from ngram_metrics._core.scoring.segment_table import SegmentTable
+from ngram_metrics._torchmetrics.values import refuse_shared_names
 from ngram_metrics.ignite.metric import Engine, Events, IgniteMetric, IgniteValue, OutputTransform, unchanged
-from ngram_metrics.metric.segment_table import SegmentTable
-from ngram_metrics.scores.resampling import ENDS
-from ngram_metrics.torchmetrics.values import refuse_shared_names
 
 __all__ = ["ScoresHandler"]
 

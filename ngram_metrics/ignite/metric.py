@@ -12,14 +12,14 @@ from weakref import WeakKeyDictionary, WeakSet
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.keywords import named_arguments
-from ngram_metrics.basics.option_checks import check_choice
-from ngram_metrics.metric.scorer import rename_values
-from ngram_metrics.text.input_types import Hypotheses, References
-from ngram_metrics.text.messages import warn_user
-from ngram_metrics.torchmetrics.accumulator import Accumulator, changed_settings
-from ngram_metrics.torchmetrics.states import State, gather_buffers
-from ngram_metrics.torchmetrics.values import Item, computes_several, is_scored_value
+from ngram_metrics._core.basics.keywords import named_arguments
+from ngram_metrics._core.basics.option_checks import check_choice
+from ngram_metrics._core.scoring.scorer import rename_values
+from ngram_metrics._core.text.input_types import Hypotheses, References
+from ngram_metrics._core.text.messages import warn_user
+from ngram_metrics._torchmetrics.accumulator import Accumulator, changed_settings
+from ngram_metrics._torchmetrics.states import State, gather_buffers
+from ngram_metrics._torchmetrics.values import Item, computes_several, is_scored_value
 
 try:
     from ignite import distributed as idist

@@ -33,9 +33,10 @@ from typing import NamedTuple, get_args
 
 from torch import Tensor
 
-from ngram_metrics.basics.keywords import named_arguments
-from ngram_metrics.basics.option_checks import RESAMPLES, check_choice, check_confidence, whole_number
-from ngram_metrics.scores.resampling import SEED, checked_seed, interval
+from ngram_metrics._core.basics.keywords import named_arguments
+from ngram_metrics._core.basics.option_checks import RESAMPLES, check_choice, check_confidence, whole_number
+from ngram_metrics._core.scoring.resampling import SEED, checked_seed, interval
+from ngram_metrics._core.text.labels import Labels
 from ngram_metrics.significance.comparisons import (
     TRIALS,
     Correction,
@@ -48,7 +49,6 @@ from ngram_metrics.significance.comparisons import (
 )
 from ngram_metrics.significance.p_values import Alternative, bootstrap_p_values, randomization_p_values
 from ngram_metrics.significance.paired_systems import Paired, System, list_names, pair_systems, resample_scores
-from ngram_metrics.text.labels import Labels
 
 __all__ = ["Comparison", "matrix", "paired_approximate_randomization", "paired_bootstrap", "standard_error"]
 

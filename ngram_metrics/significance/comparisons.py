@@ -8,11 +8,11 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.option_checks import RESAMPLES
-from ngram_metrics.scores.resampling import interval
+from ngram_metrics._core.basics.option_checks import RESAMPLES
+from ngram_metrics._core.scoring.resampling import interval
+from ngram_metrics._core.text.messages import warn_user
 from ngram_metrics.significance.p_values import bootstrap_p_values, holm, paired_differences, randomization_p_values
 from ngram_metrics.significance.paired_systems import Paired, resample_scores
-from ngram_metrics.text.messages import warn_user
 
 #: The names of the tests.
 Test = Literal["randomization", "bootstrap"]

@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from ngram_metrics.scores.resampling import swaps
+from ngram_metrics._core.scoring.resampling import swaps
 from ngram_metrics.significance.paired_systems import NUMBERS_AT_ONCE, Paired
 
 #: Which differences of resampled corpora count: see ``bootstrap_p_values``.

@@ -12,13 +12,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ngram_metrics.basics.option_checks import check_choice
-from ngram_metrics.metric.scorer import Metric, Scorer, scorer_of
-from ngram_metrics.metric.settings_digest import digest
-from ngram_metrics.scores.resampling import bootstrap_weights, clusters_of
-from ngram_metrics.scores.rows import score_corpora, unpack
-from ngram_metrics.text.labels import Labels, cluster_numbers
-from ngram_metrics.text.messages import pluralize, type_name
+from ngram_metrics._core.basics.option_checks import check_choice
+from ngram_metrics._core.scoring.resampling import bootstrap_weights, clusters_of
+from ngram_metrics._core.scoring.rows import score_corpora, unpack
+from ngram_metrics._core.scoring.scorer import Metric, Scorer, scorer_of
+from ngram_metrics._core.scoring.settings_digest import digest
+from ngram_metrics._core.text.labels import Labels, cluster_numbers
+from ngram_metrics._core.text.messages import pluralize, type_name
 
 #: float32 has all integers up to this one.
 _FLOAT32_INTEGERS = 1 << 24

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics import evaluate
-from ngram_metrics.metric.scorer import Scorer
+from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics.significance.comparisons import Differences, compare_with_first
 from ngram_metrics.significance.paired_systems import pair_rows
 

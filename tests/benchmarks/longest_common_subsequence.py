@@ -34,7 +34,7 @@ import torch
 from harness import CLOCKS, layout, parser, run_pinned
 from rouge_score import rouge_scorer
 
-from ngram_metrics.counting.documents import (
+from ngram_metrics._core.counting.documents import (
     DocumentGroups,
     PaddedPairs,
     PaddedTokens,
@@ -42,8 +42,8 @@ from ngram_metrics.counting.documents import (
     RaggedSummaries,
     RaggedTokens,
 )
-from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
-from ngram_metrics.counting.subsequence.union import union_subsequence_hits
+from ngram_metrics._core.counting.subsequence.lengths import subsequence_lengths
+from ngram_metrics._core.counting.subsequence.union import union_subsequence_hits
 
 WORDS = 30_000
 DENSE_WORDS = 50

@@ -24,7 +24,7 @@ from rouge_score_rs import rouge_scorer as rust_scorer
 from sacrebleu.metrics import BLEU, CHRF
 
 from ngram_metrics import functional, pair
-from ngram_metrics.text.stemmer import rouge_stem
+from ngram_metrics._core.text.stemmer import rouge_stem
 
 #: From a hypothesis and its reference to a score, or to several.
 Score = Callable[[str, str], Any]

@@ -25,7 +25,7 @@ from rouge_score_rs import rouge_scorer as rust_scorer
 from torchmetrics.functional.text import rouge_score as torchmetrics_rouge
 
 from ngram_metrics import ROUGEScore
-from ngram_metrics.text.stemmer import rouge_stem
+from ngram_metrics._core.text.stemmer import rouge_stem
 
 KEYS = ("rouge1", "rouge2", "rougeL")
 PARTS = ("precision", "recall", "fmeasure")

@@ -26,8 +26,8 @@ from harness import layout, parser, read_corpus, run_pinned, unseen
 from rouge_score import tokenize
 from sacrebleu.metrics import BLEU, CHRF
 
-from ngram_metrics.text.word_bounds import CHRF_WORDS, NAMED, ROUGE
-from ngram_metrics.text.words import number_words
+from ngram_metrics._core.text.word_bounds import CHRF_WORDS, NAMED, ROUGE
+from ngram_metrics._core.text.words import number_words
 
 SIZES = "1,32,1000,100000"
 

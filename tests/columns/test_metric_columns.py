@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngram_metrics import Bleu, ChrF, CiderD, NgramOverlap, ROUGEScore, Ter, functional
+from ngram_metrics._core.metrics.definitions import make_metric
 from ngram_metrics.columns import StatisticsColumns
 from ngram_metrics.columns.metric_columns import MOST_SCORES, join_scores, split_scores
-from ngram_metrics.metric.definitions import make_metric
 
 _texts = st.lists(st.sampled_from(["the", "cat", "sat", "on", "a", "mat", ".", "sits"]), max_size=8).map(" ".join)
 _segments = st.lists(

@@ -10,9 +10,9 @@ from pretend.device import DEVICE, accelerator
 from pretend.log import LAUNCH, TO_HOST, WAIT
 
 from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, mbr
-from ngram_metrics.counting import all_pairs
-from ngram_metrics.counting import documents as documents_module
-from ngram_metrics.counting.subsequence import subsequence_pairs as subsequences
+from ngram_metrics._core.counting import all_pairs
+from ngram_metrics._core.counting import documents as documents_module
+from ngram_metrics._core.counting.subsequence import subsequence_pairs as subsequences
 from ngram_metrics.functional import aggregate_chrf
 from ngram_metrics.significance import matrix, paired_approximate_randomization, paired_bootstrap
 

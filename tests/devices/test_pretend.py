@@ -13,7 +13,7 @@ from pretend.device import DEVICE, accelerator
 from pretend.log import LAUNCH, TO_DEVICE, TO_HOST, WAIT
 from torch import Tensor
 
-from ngram_metrics.counting.pools import indices
+from ngram_metrics._core.counting.pools import indices
 
 
 def ids() -> Tensor:
@@ -167,7 +167,7 @@ def test_each_event_has_the_line_of_the_package_that_asked():
         ((line, operation),) = log.lines(WAIT)
         assert operation == "nonzero"
         source, number = line.split(":")
-        assert source == "counting/pools.py"
+        assert source == "_core/counting/pools.py"
         assert int(number) > 100
 
 

@@ -16,7 +16,7 @@ from rouge_oracle import table
 from rouge_score.rouge_scorer import RougeScorer
 from systems import output, references
 
-from ngram_metrics.counting.subsequence import subsequence_pairs
+from ngram_metrics._core.counting.subsequence import subsequence_pairs
 from ngram_metrics.functional import near_duplicates, rouge_score
 
 #: Some texts are nearly equal, some are equal, some have no words, and some are much longer than others.

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngram_metrics import functional
-from ngram_metrics.counting import all_pairs, pools
-from ngram_metrics.counting import documents as documents_module
+from ngram_metrics._core.counting import all_pairs, pools
+from ngram_metrics._core.counting import documents as documents_module
 from ngram_metrics.functional import pairwise_chrf, replacements
 
 NAMES = ["pairwise_chrf", "aggregate_chrf"]

@@ -17,7 +17,7 @@ from torchmetrics.text import ROUGEScore as PeerROUGEScore
 from ngram_metrics import ROUGEScore
 from ngram_metrics.functional import rouge_score
 
-#: Texts of which the rule leaves nothing are among those drawn; `text/test_input_warnings.py` is about the warning.
+#: Texts of which the rule leaves nothing are among those drawn; `test_input_warnings.py` is about the warning.
 pytestmark = pytest.mark.filterwarnings("ignore:ROUGE's rule for words")
 
 #: Those of torchmetrics that need no model: its rougeLsum asks nltk's punkt for sentences.

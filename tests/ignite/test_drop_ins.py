@@ -17,7 +17,7 @@ from ignite.metrics import nlp as peers
 from ignite.metrics.metric import BatchWise, EpochWise, RunningBatchWise, RunningEpochWise, SingleEpochRunningBatchWise
 
 from ngram_metrics import ignite as ours
-from ngram_metrics.basics.option_checks import SMOOTHINGS
+from ngram_metrics._core.basics.option_checks import SMOOTHINGS
 
 not_old = pytest.mark.skipif(
     tuple(map(int, ignite.__version__.split(".")[:3])) < (0, 5, 5), reason="ignite before 0.5.5 says it in other words"

@@ -23,8 +23,8 @@ from mbr_cases import (
 
 import ngram_metrics
 from ngram_metrics import mbr
-from ngram_metrics.counting import all_pairs, pools
-from ngram_metrics.scores.overlap import OverlapMeasure
+from ngram_metrics._core.counting import all_pairs, pools
+from ngram_metrics._core.metrics.overlap import OverlapMeasure
 
 several = st.lists(sentences, min_size=1, max_size=5)
 

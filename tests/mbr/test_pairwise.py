@@ -28,8 +28,8 @@ from rouge_oracle import table
 
 import ngram_metrics
 from ngram_metrics import ignite, mbr
+from ngram_metrics._core.metrics.overlap import OverlapMeasure
 from ngram_metrics.functional import chrf_score
-from ngram_metrics.scores.overlap import OverlapMeasure
 
 
 @each_framework

@@ -110,7 +110,7 @@ assert logged["val/chrf"] == 1, logged
     "tensorboard": """
 from torch.utils.tensorboard import SummaryWriter
 from ngram_metrics import ChrF
-from ngram_metrics.metric.segment_table import SegmentTable
+from ngram_metrics._core.scoring.segment_table import SegmentTable
 with SummaryWriter("runs") as writer:
     writer.add_text("a", "b")
 """,

@@ -25,8 +25,8 @@ from torch.utils.data import DataLoader
 
 import ngram_metrics
 from ngram_metrics import cli
-from ngram_metrics.cli.command_arguments import mbr_parser, score_parser
-from ngram_metrics.metric.signature import SIGNATURE_FIELDS
+from ngram_metrics._cli.command_arguments import mbr_parser, score_parser
+from ngram_metrics._core.scoring.signature import SIGNATURE_FIELDS
 
 #: Blocks of Python that are compiled and do not run here, by a line of theirs, and why.
 NOT_RUN = {

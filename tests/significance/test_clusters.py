@@ -14,7 +14,7 @@ from paired import OUTPUTS, REFERENCES, counted
 from sacrebleu.metrics import CHRF
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore
-from ngram_metrics.scores.resampling import SEED, bootstrap_scores, clusters_of, interval
+from ngram_metrics._core.scoring.resampling import SEED, bootstrap_scores, clusters_of, interval
 from ngram_metrics.significance import matrix, paired_approximate_randomization, paired_bootstrap
 
 #: Of different sizes, and not side by side.

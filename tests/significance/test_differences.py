@@ -11,7 +11,7 @@ from sacrebleu.metrics import BLEU, CHRF
 from systems import output, references
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore, evaluate
-from ngram_metrics.scores.resampling import bootstrap_weights, swaps
+from ngram_metrics._core.scoring.resampling import bootstrap_weights, swaps
 from ngram_metrics.significance import matrix, p_values, paired_systems
 from ngram_metrics.significance.comparisons import compare_with_first
 from ngram_metrics.significance.paired_systems import pair_rows, pair_systems

@@ -9,7 +9,7 @@ from paired import OUTPUTS, REFERENCES, counted
 from systems import output
 
 from ngram_metrics import ChrF, NgramOverlap, ROUGEScore
-from ngram_metrics.scores.resampling import swaps
+from ngram_metrics._core.scoring.resampling import swaps
 from ngram_metrics.significance import (
     matrix,
     p_values,

@@ -9,7 +9,7 @@ import torch
 from paired import OUTPUTS, REFERENCES, counted
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
-from ngram_metrics.scores.resampling import bootstrap_scores, clusters_of
+from ngram_metrics._core.scoring.resampling import bootstrap_scores, clusters_of
 from ngram_metrics.significance import standard_error
 
 METRICS: list[Callable[..., Any]] = [

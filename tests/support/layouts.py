@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ngram_metrics.counting.documents import (
+from ngram_metrics._core.counting.documents import (
     PAST_HYPOTHESIS,
     PAST_REFERENCE,
     DocumentGroups,
@@ -17,8 +17,8 @@ from ngram_metrics.counting.documents import (
     RaggedSides,
     RaggedTokens,
 )
-from ngram_metrics.text.input_forms import read
-from ngram_metrics.text.reader import Reader
+from ngram_metrics._core.text.input_forms import read
+from ngram_metrics._core.text.reader import Reader
 
 Ids = Sequence[int]
 Batch = Sequence[tuple[Ids, Sequence[Ids]]]

@@ -17,9 +17,9 @@ from sacrebleu import BLEU, CHRF
 
 import ngram_metrics
 from ngram_metrics import ignite, mbr
-from ngram_metrics.counting import all_pairs, pools
-from ngram_metrics.counting import documents as documents_module
-from ngram_metrics.counting.subsequence import subsequence_pairs as subsequences
+from ngram_metrics._core.counting import all_pairs, pools
+from ngram_metrics._core.counting import documents as documents_module
+from ngram_metrics._core.counting.subsequence import subsequence_pairs as subsequences
 
 
 def overlap(hypothesis, reference, ngram=2):

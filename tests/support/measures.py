@@ -21,20 +21,20 @@ from oracles import BleuCounts, summed
 from rouge_oracle import KEYS
 from sacrebleu.metrics import TER
 
-from ngram_metrics.basics.option_checks import ROUGE_KEYS, SMOOTHINGS
+from ngram_metrics._core.basics.option_checks import ROUGE_KEYS, SMOOTHINGS
+from ngram_metrics._core.metrics.bleu import BleuMeasure
+from ngram_metrics._core.metrics.chrf import ChrfMeasure
+from ngram_metrics._core.metrics.cider import CiderMeasure
+from ngram_metrics._core.metrics.gleu import GleuMeasure
+from ngram_metrics._core.metrics.overlap import OverlapMeasure
+from ngram_metrics._core.metrics.repetition import RepetitionMeasure
+from ngram_metrics._core.metrics.rouge import MeanRougeMeasure, RougeMeasure
+from ngram_metrics._core.metrics.ter import PARTS, TerMeasure
+from ngram_metrics._core.scoring.measure import AnyMeasure
+from ngram_metrics._core.text.character_reader import CharacterReader
+from ngram_metrics._core.text.rouge_reader import RougeReader
+from ngram_metrics._core.text.word_reader import TextReader, VocabularyReader, WordReader
 from ngram_metrics.functional import document_frequency
-from ngram_metrics.scores.bleu import BleuMeasure
-from ngram_metrics.scores.chrf import ChrfMeasure
-from ngram_metrics.scores.cider import CiderMeasure
-from ngram_metrics.scores.gleu import GleuMeasure
-from ngram_metrics.scores.measure import AnyMeasure
-from ngram_metrics.scores.overlap import OverlapMeasure
-from ngram_metrics.scores.repetition import RepetitionMeasure
-from ngram_metrics.scores.rouge import MeanRougeMeasure, RougeMeasure
-from ngram_metrics.scores.ter import PARTS, TerMeasure
-from ngram_metrics.text.character_reader import CharacterReader
-from ngram_metrics.text.rouge_reader import RougeReader
-from ngram_metrics.text.word_reader import TextReader, VocabularyReader, WordReader
 
 CPU = torch.device("cpu")
 VARIANTS = tuple(ROUGE_KEYS.values())

@@ -1,7 +1,7 @@
 """Counts large batches in a process of its own, and prints how much memory each took and what was counted.
 
 ``python tests/support/memory_probe.py SHAPE:SIZE:METRIC:LAYOUT ...`` prints a line of JSON for each, as
-``document:1000000:bleu:padded``; tests/torchmetrics/test_bounded_memory.py runs it.
+``document:1000000:bleu:padded``; tests/_torchmetrics/test_bounded_memory.py runs it.
 
 Each batch is counted in a fork of this process: a process that has counted before keeps memory that it would use again,
 unseen. The peak is that of the resident set. A process started anew would begin with the peak of the one that started

@@ -8,9 +8,9 @@ import numpy as np
 from rouge_score import tokenize
 from sacrebleu.metrics import BLEU, CHRF
 
-from ngram_metrics.text.word_bounds import CHRF_WORDS, NAMED, ROUGE, Rule, character_chunks
-from ngram_metrics.text.word_rules import WORD_RULES
-from ngram_metrics.text.words import number_words
+from ngram_metrics._core.text.word_bounds import CHRF_WORDS, NAMED, ROUGE, Rule, character_chunks
+from ngram_metrics._core.text.word_rules import WORD_RULES
+from ngram_metrics._core.text.words import number_words
 
 RULES = {**NAMED, "rouge_score": ROUGE, "chrF++": CHRF_WORDS}
 

@@ -1,7 +1,7 @@
 """The table of all metrics: their classes for torchmetrics, their functions, and data to feed them.
 
 What every metric must do is tested over this table. A new metric is a new row of CASES for text and one for padded ids,
-a line in FUNCTIONS, and a line in PAIRS if `pair` has it; no test is copied. torchmetrics/test_completeness.py fails
+a line in FUNCTIONS, and a line in PAIRS if `pair` has it; no test is copied. _torchmetrics/test_completeness.py fails
 where a public name has no row. ignite_cases.py has the classes for ignite.
 """
 

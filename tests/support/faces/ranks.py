@@ -1,4 +1,4 @@
-"""What each process of torchmetrics/test_ranks.py does; a module of its own, so that a new process can import it.
+"""What each process of _torchmetrics/test_ranks.py does; a module of its own, so that a new process can import it.
 
 Every process writes down what it got, and the tests look at it.
 """

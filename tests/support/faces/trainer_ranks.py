@@ -1,4 +1,4 @@
-"""What two processes of torchmetrics/test_ranks.py do with a Trainer, in the process group they are in."""
+"""What two processes of _torchmetrics/test_ranks.py do with a Trainer, in the process group they are in."""
 
 import os
 import tempfile

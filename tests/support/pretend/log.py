@@ -19,7 +19,7 @@ class Event(NamedTuple):
     Attributes:
         kind: one of the four above.
         operation: its name in torch.
-        line: the innermost line of the package, as `counting/keys.py:120`; "elsewhere" where none asked.
+        line: the innermost line of the package, as `_core/counting/keys.py:120`; "elsewhere" where none asked.
         moved: bytes that are read and written: operands and results once each, of what is looked up only what is found.
     """
 

@@ -1,0 +1,1 @@
+"""Exact counts of n-grams and common subsequences of token ids."""

@@ -1,0 +1,173 @@
+"""What a hypothesis and its references share, counted in plain Python: n-grams and common subsequences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+Tokens = Sequence[Hashable]
+
+
+class RougeText(NamedTuple):
+    """A text as ROUGE counts it: its words and, for ROUGE-Lsum, the words of each of its sentences."""
+
+    words: Tokens
+    sentences: Sequence[Tokens] = ()
+
+
+#: They follow the last token, and differ from every token and from each other.
+_END_OF_HYPOTHESIS = object()
+_END_OF_REFERENCE = object()
+
+
+def match_ngrams(hypothesis: Tokens, references: Sequence[Tokens], orders: int) -> list[int]:
+    """Return for each order how many n-grams match, each at most as often as one reference has it.
+
+    The positions where equal n-grams begin, in the hypothesis and in the references, are a group. The next token splits
+    it into the groups of n-grams that are longer by one, and a group with positions on one side only is done. Most
+    groups soon have one position on each side, and are followed token by token.
+    """
+    tokens = [*hypothesis, _END_OF_HYPOTHESIS]
+    most: Callable[[Sequence[int]], int] = len
+    others = [*references[0], _END_OF_REFERENCE]
+    if len(references) > 1:
+        most = _most_in_one(references)
+        others = [token for reference in references for token in (*reference, _END_OF_REFERENCE)]
+    matches = [0] * orders
+    groups: list[tuple[Sequence[int], Sequence[int]]] = [(range(len(tokens)), range(len(others)))]
+    for order in range(orders):
+        longer: list[tuple[Sequence[int], Sequence[int]]] = []
+        for positions, other_positions in groups:
+            here: dict[Hashable, list[int]] = {}
+            there: dict[Hashable, list[int]] = {}
+            for position in other_positions:
+                token = others[position + order]
+                if token in there:
+                    there[token].append(position)
+                else:
+                    there[token] = [position]
+            for position in positions:
+                token = tokens[position + order]
+                if token in here:
+                    here[token].append(position)
+                elif token in there:
+                    here[token] = [position]
+            for token, left in here.items():
+                right = there[token]
+                if len(left) == 1 == len(right):
+                    position, other_position = left[0], right[0]
+                    length = order
+                    while length < orders and tokens[position + length] == others[other_position + length]:
+                        matches[length] += 1
+                        length += 1
+                else:
+                    matches[order] += min(len(left), most(right))
+                    longer.append((left, right))
+        groups = longer
+    return matches
+
+
+def _most_in_one(references: Sequence[Tokens]) -> Callable[[Sequence[int]], int]:
+    """Return the function that counts positions in the reference that has most of them."""
+    owner = [index for index, reference in enumerate(references) for _ in range(len(reference) + 1)]
+    return lambda positions: max(Counter([owner[position] for position in positions]).values())
+
+
+def subsequence_length(first: Tokens, second: Tokens) -> int:
+    """Return the length of a longest common subsequence (Hyyrö 2004).
+
+    A row of the table is an integer, whose bits are 0 where the length grows from a token of ``second`` to the next.
+    """
+    if len(first) < len(second):
+        first, second = second, first
+    row = full = (1 << len(second)) - 1
+    for mask in filter(None, map(_places(second).get, first)):
+        both = row & mask
+        row = (row + both | row - both) & full
+    return len(second) - row.bit_count()
+
+
+def match_words(hypothesis: Tokens, reference: Tokens) -> int:
+    """Return the clipped matches of single tokens in a short pair."""
+    return _clip([*filter(None, map(_places(reference).get, hypothesis))])
+
+
+def match_short_pair(hypothesis: Tokens, reference: Tokens) -> tuple[int, int, int]:
+    """Return the clipped matches of orders 1 and 2 and the length of a longest common subsequence, in one pass.
+
+    The bits of an n-gram of the hypothesis are the positions where equal n-grams end in the reference.
+    """
+    get = _places(reference).get
+    row = full = (1 << len(reference)) - 1
+    words: list[int] = []
+    bigrams: list[int] = []
+    before = 0
+    for token in hypothesis:
+        mask = get(token, 0)
+        if mask:
+            both = row & mask  # as in subsequence_length
+            row = (row + both | row - both) & full
+            words.append(mask)
+            if bigram := before + before & mask:
+                bigrams.append(bigram)
+        before = mask
+    return _clip(words), _clip(bigrams), len(reference) - row.bit_count()
+
+
+def _clip(ngrams: Sequence[int]) -> int:
+    """Return how many n-grams match, from the positions of each in the reference, as the bits of an integer."""
+    distinct = {*ngrams}
+    if len(distinct) == len(ngrams):
+        return len(ngrams)
+    # An n-gram with one bit occurs once in the reference.
+    return sum(min(ngrams.count(bits), bits.bit_count()) if bits & (bits - 1) else 1 for bits in distinct)
+
+
+def union_hits(hypothesis: Sequence[Tokens], reference: Sequence[Tokens]) -> int:
+    """Return the hits of ROUGE-Lsum, see ``_core.counting.subsequence.union``."""
+    if len(hypothesis) == 1 == len(reference):
+        return subsequence_length(hypothesis[0], reference[0])
+    hits: Counter[Hashable] = Counter()
+    for sentence in reference:
+        positions = _places(sentence)
+        union = 0
+        for hypothesis_sentence in hypothesis:
+            union |= _choose_subsequence(hypothesis_sentence, positions, len(sentence))
+        hits.update(token for position, token in enumerate(sentence) if union >> position & 1)
+    return (hits & Counter(chain.from_iterable(hypothesis))).total()
+
+
+def _places(tokens: Tokens) -> dict[Hashable, int]:
+    """Return the positions of each token as the bits of an integer."""
+    positions: dict[Hashable, int] = {}
+    bit = 1
+    for token in tokens:
+        if token in positions:
+            positions[token] |= bit
+        else:
+            positions[token] = bit
+        bit += bit
+    return positions
+
+
+def _choose_subsequence(sentence: Tokens, positions: dict[Hashable, int], size: int) -> int:
+    """Return the positions in a reference sentence of the common subsequence that rouge_score chooses, as bits."""
+    row = full = (1 << size) - 1
+    steps = []
+    for token in sentence:
+        mask = positions.get(token, 0)
+        both = row & mask
+        row = (row + both | row - both) & full
+        steps.append((mask, ~row))
+    chosen, below = 0, full
+    for mask, grows in reversed(steps):
+        # The walk back stops at or below its position at the token itself, which it takes, or where the row grows.
+        position = ((mask | grows) & below).bit_length() - 1
+        if position < 0:
+            break
+        taken = mask & 1 << position
+        chosen |= taken
+        below = (1 << position + (not taken)) - 1
+    return chosen

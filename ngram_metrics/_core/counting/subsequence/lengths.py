@@ -1,0 +1,229 @@
+"""Lengths of longest common subsequences, exact for all int64 ids.
+
+On a CPU RapidFuzz counts: each document becomes a ``str`` whose code points are the ids. For padded tokens of other
+devices, and while operations are recorded, this module prepares pairs, and
+``_core.counting.subsequence.table`` fills the table. No step depends on data: they run on the ``meta`` device,
+compile in one graph and never wait for a GPU. Pairs of sentences of lists are cut into chunks of similar size here, so
+that short texts do not take the time of the longest in the batch.
+
+If launching an operation costs more than its work, both halves of the steps run at once. A cut of the short text in the
+middle corresponds to some cut of the long text: a common subsequence matches the tokens before one cut with tokens
+before the other (Hirschberg 1975). So the first half of the steps runs from the left, and the second half from the
+right on both texts reversed, as two pairs of one chunk: half the steps, each twice as wide. The last row of each half
+gives the longest common subsequence with either side of any cut of the long text. The largest sum over all cuts is the
+length.
+
+Example: the long side ``a b a c`` and the short side ``b a``. The first half is ``b``: with the first 0, 1, 2, 3, 4
+tokens of the long side it shares 0 0 1 1 1. The second half is ``a``: with the remaining tokens it shares 1 1 1 0 0.
+The largest sum is 2, at the cut after ``a b``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from rapidfuzz.distance import LCSseq
+from rapidfuzz.process import cpdist
+from torch import Tensor
+
+from ngram_metrics._core.counting.documents import (
+    CPU_SLOTS,
+    PaddedPairs,
+    PaddedTokens,
+    RaggedPairs,
+    RaggedTokens,
+    concatenate,
+    owners,
+    ragged_chunks,
+)
+from ngram_metrics._core.counting.keys import KEY_BITS, rank_in_rows, run_starts
+from ngram_metrics._core.counting.numpy_matches import NumpySegments, numpy_segments
+from ngram_metrics._core.counting.subsequence.table import (
+    advance,
+    first_state,
+    mask_windows,
+    pair_words,
+    set_bits,
+    unpack_bits,
+    word_budget,
+    word_count,
+)
+
+#: Up to this number of words a step costs no more than launching its operations: such chunks may be padded freely.
+CPU_STEP_WORDS = 1 << 11
+#: Up to this number of words of both halves, launching a step on an accelerator costs more than its work. Their bits,
+#: 55 per word, take 58 MB.
+WORDS_IN_HALVES = 1 << 17
+#: Ids below this bound are code points of a ``str``; larger ids are items of a list, which takes several times as long.
+CODE_POINTS = sys.maxunicode + 1
+#: Joining costs as much as the launches of this many steps.
+JOINING_STEPS = 16
+
+
+def subsequence_lengths(pairs: RaggedPairs | PaddedPairs) -> Tensor:
+    """Return the length of the longest common subsequence of each pair, ``(pairs,)`` int64."""
+    if isinstance(pairs, RaggedPairs):
+        return torch.from_numpy(_lengths_of_texts(numpy_segments(pairs)))
+    return _padded_lengths(*pairs)
+
+
+def _lengths_of_texts(pairs: NumpySegments) -> NDArray[np.int64]:
+    """Count with RapidFuzz."""
+    lengths = np.zeros_like(pairs.sizes)
+    for chunk in pairs.chunks(CPU_SLOTS):
+        documents = as_texts(chunk.ids, chunk.lengths, pairs.id_bound)
+        middle = len(documents) // 2
+        lengths[chunk.segments] = cpdist(
+            documents[:middle], documents[middle:], scorer=LCSseq.similarity, dtype=np.int64
+        )
+    return lengths
+
+
+def as_texts(ids: NDArray[np.int64], lengths: NDArray[np.int64], id_bound: int) -> list[str] | list[list[int]]:
+    """Return documents, which can be compared with each other, as RapidFuzz takes them: as ``str``, else as lists."""
+    tokens: str | list[int]
+    if id_bound > CODE_POINTS:
+        tokens = np.unique(ids, return_inverse=True)[1].tolist()
+    else:
+        tokens = ids.astype(np.int32).tobytes().decode(f"utf-32-{sys.byteorder[0]}e", "surrogatepass")
+    return [tokens[start:stop] for start, stop in pairwise((0, *lengths.cumsum().tolist()))]  # type: ignore[return-value]
+
+
+def _padded_lengths(hypotheses: PaddedTokens, references: PaddedTokens) -> Tensor:
+    # The length is symmetric, so the narrower side is taken as the steps: each step costs its launches.
+    long, short = hypotheses, references
+    if long.ids.shape[1] < short.ids.shape[1]:
+        long, short = short, long
+    width, steps = long.ids.shape[1], short.ids.shape[1]
+    lengths = [long.lengths.new_zeros(0)]
+    for rows in row_chunks_of_words(len(long.ids), width, steps, long.ids.device):
+        ranks = padded_ranks(long, short, rows)
+        lengths.append(_chunk_lengths(ranks[:, :width], ranks[:, width:], width + steps))
+    return torch.cat(lengths)
+
+
+def _chunk_lengths(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
+    """Return lengths ``(pairs,)`` from ranks ``(pairs, width)`` and ``(pairs, steps)``, 0 for padding."""
+    if positions.shape[1] == 0 or steps.shape[1] == 0:
+        return positions.new_zeros(len(positions))
+    if halves_are_faster(len(positions), word_count(positions.shape[1]), steps.shape[1]):
+        return _lengths_of_halves(positions, steps, rank_bound)
+    return set_bits(_last_rows(positions, steps, rank_bound)).sum(0)
+
+
+def halves_are_faster(pairs: int, words: int, steps: int) -> bool:
+    """Return whether a chunk is faster in halves on an accelerator."""
+    return steps > 2 * JOINING_STEPS and 2 * pairs * words <= WORDS_IN_HALVES
+
+
+def _lengths_of_halves(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
+    half = (steps.shape[1] + 1) // 2
+    # If the number of steps is odd, the middle one is in the first half; the second half has padding instead.
+    middle = steps.new_zeros(len(steps), 2 * half - steps.shape[1])
+    both = torch.cat((steps[:, :half], torch.cat((steps[:, half:].flip(1), middle), 1)))  # (2 * pairs, half)
+    rows = _last_rows(torch.cat((positions, positions.flip(1))), both, rank_bound)  # (words, 2 * pairs)
+    first, second = unpack_bits(rows, positions.shape[1]).chunk(2)  # (pairs, width)
+    # When the cut moves by one position, the left sum gains this position's bit, and the right sum loses it.
+    gains = (first - second.flip(1)).cumsum(1).amax(1).clamp(min=0)
+    return gains + second.sum(1)
+
+
+def _last_rows(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
+    """Return the last row of each pair's table, ``(words, pairs)``."""
+    windows = mask_windows(positions, steps, rank_bound)
+    state = first_state(windows)
+    for start, stop in windows.windows():
+        state = advance(state, windows.masks(start, stop))
+    return state.increments
+
+
+def padded_ranks(long: PaddedTokens, short: PaddedTokens, rows: slice) -> Tensor:
+    """Rank the ids of both sides of some rows together: ``(pairs, width + steps)`` int64, 0 past a document's end."""
+    ranks = rank_in_rows(torch.cat((long.ids[rows], short.ids[rows]), 1))
+    return ranks * torch.cat([side.slice(rows.start, rows.stop).inside() for side in (long, short)], 1)
+
+
+def pair_ranks(hypotheses: RaggedTokens, references: RaggedTokens) -> RaggedTokens:
+    """Renumber the tokens of each pair ``1, 2, ...``, and return all hypotheses before all references."""
+    bound = len(hypotheses.ids) + len(references.ids) + 1
+    ranked: tuple[list[RaggedTokens], list[RaggedTokens]] = ([], [])
+    for start, stop in ragged_chunks(hypotheses.lengths + references.lengths, update=True):
+        chunk = (hypotheses.slice(start, stop), references.slice(start, stop))
+        pair = torch.cat([owners(side.lengths) for side in chunk])
+        token_number, numbered_before = _number_in_pairs(chunk, pair)
+        numbers = token_number - numbered_before.index_select(0, pair)
+        for documents, side, ids in zip(ranked, chunk, numbers.split([len(side.ids) for side in chunk]), strict=True):
+            documents.append(RaggedTokens(ids, side.lengths, bound))
+    return concatenate(ranked[0] + ranked[1] or [hypotheses])._replace(id_bound=bound)
+
+
+def _number_in_pairs(sides: tuple[RaggedTokens, RaggedTokens], pair: Tensor) -> tuple[Tensor, Tensor]:
+    """Number the distinct tokens of the first pair from 1, and continue with the next pair.
+
+    Returns:
+        The number of each token of both sides, ``(tokens,)``, like ``pair``, the pair of each; and ``(pairs,)`` int64,
+        the count of numbers in the pairs before.
+    """
+    ids = torch.cat([side.ids for side in sides])
+    bound = max(side.id_bound for side in sides)
+    if bound * sides[0].documents > 1 << KEY_BITS:
+        bound = len(ids) + 1
+        ids = rank_in_rows(ids)
+    keys, slot = torch.sort(pair * bound + ids)
+    ascending = run_starts(keys).cumsum(0, dtype=torch.int64)
+    token_number = torch.empty_like(ascending).scatter_(0, slot, ascending)
+    sizes = sides[0].lengths + sides[1].lengths
+    starts = sizes.cumsum(0) - sizes
+    return token_number, torch.cat((ascending.new_zeros(1), ascending)).index_select(0, starts)
+
+
+def similar_pairs(long: Tensor, short: Tensor) -> Iterator[tuple[Tensor, int, int]]:
+    """Cut pairs into chunks of similar size, so that padding a chunk to its largest pair wastes little.
+
+    ``long`` ``(pairs,)`` int64 is the lengths that fill the words, and ``short`` the numbers of steps.
+
+    Yields:
+        The indices of the pairs of a chunk, int64, each pair once; and the largest lengths in it.
+    """
+    if not len(long):
+        return
+    budget = word_budget(long.device)
+    words = word_count(long)
+    # Pairs with most words first, and with most steps on a tie.
+    order = torch.argsort(words * (int(short.max()) + 1) + short, descending=True, stable=True)
+    long = long.index_select(0, order)
+    words = words.index_select(0, order)
+    steps = short.index_select(0, order)
+    start = 0
+    while start < len(order):
+        most_words = int(words[start])
+        ahead = slice(start, start + max(1, budget // (2 * most_words**2)))
+        count = torch.arange(1, len(words[ahead]) + 1, device=words.device)
+        padded = count * pair_words(most_words, steps[ahead].cummax(0).values)
+        needed = pair_words(words[ahead], steps[ahead]).cumsum(0)
+        fits = (padded <= budget) & ((padded <= 2 * needed) | (count * most_words <= CPU_STEP_WORDS))
+        stop = start + max(1, int(fits.long().cumprod(0).sum()))
+        yield order[start:stop], int(long[start:stop].max()), int(steps[start:stop].max())
+        start = stop
+
+
+def row_chunks_of_words(pairs: int, width: int, steps: int, device: torch.device) -> Iterator[slice]:
+    """Yield ranges of padded pairs, each within the budget of mask words or a single pair."""
+    at_once = max(1, word_budget(device) // pair_words(word_count(width), steps))
+    for start in range(0, pairs, at_once):
+        yield slice(start, min(pairs, start + at_once))
+
+
+def document_rows(tokens: RaggedTokens, documents: Tensor, width: int) -> Tensor:
+    """Return the documents with these int64 indices, on the device of the ids, in rows padded with 0."""
+    lengths = tokens.lengths
+    starts = (lengths.cumsum(0) - lengths).index_select(0, documents)
+    position = torch.arange(width, device=lengths.device)  # (width,)
+    inside = position < lengths.index_select(0, documents).unsqueeze(1)
+    slots = (starts.unsqueeze(1) + position) * inside  # (documents, width)
+    return tokens.ids.index_select(0, slots.flatten()).view_as(slots) * inside

@@ -1,0 +1,1 @@
+"""The metrics, one file for each: what it counts in a segment, its formula and its options."""

@@ -1,0 +1,157 @@
+r"""BLEU (Papineni et al. 2002), with the smoothings of Chen & Cherry 2014 and of sacrebleu (Post 2018).
+
+Definition. Let ``m_n`` be the matches of order n, clipped by the largest count in one reference, ``t_n`` the
+number of n-grams of the hypothesis, h its length and r the closest reference length. Then
+
+.. math:: \text{BLEU} = \min(1, e^{1 - r / h}) \cdot \exp \sum_{n=1}^{N} w_n \log \frac{m_n}{t_n}
+
+for the summed counts of a corpus (micro), or for the counts of one segment.
+
+Conventions. Scores are from 0 to 1. The closest reference length is the one nearest to the hypothesis length; if two
+are equally near, the shorter. Without any unigram match the score is 0 under every smoothing. An empty hypothesis
+scores 0, also against an empty reference. Weights need not sum to 1; an order with weight 0 is ignored.
+
+The smoothings, and the packages that give the same number. A smoothing applies to orders with ``m_n = 0`` unless
+the table says "always":
+
+=================  ============================================  ===================================================
+smooth             precision                                     the same in
+=================  ============================================  ===================================================
+no_smooth, none    0, so the score is 0                          ignite ``no_smooth``; sacrebleu ``none``;
+                                                                 torchmetrics ``smooth=False``
+smooth1            0.1 / max(1, t)                               ignite ``smooth1``; nltk ``method1``
+nltk_smooth2       n > 1, always: (m + 1) / (max(1, t) + 1)      ignite ``nltk_smooth2``; nltk ``method2``
+smooth2            n > 1, always: (m + 1) / (t + 1)              ignite ``smooth2``; sacrebleu ``add-k``
+floor              smooth_value / t, by default 0.1              sacrebleu ``floor``
+add-k              n > 1, always: (m + k) / (t + k), k = 1       sacrebleu ``add-k``
+exp                1 / (2^k t) for the k-th order without match  sacrebleu ``exp``; nltk ``method3`` where t > 0
+=================  ============================================  ===================================================
+
+Differences from other packages:
+
+1. nltk ``method0`` gives about 1e-231 if an order has no match; here the score is 0, as in ignite and sacrebleu.
+2. An order longer than every hypothesis has ``t_n = 0``. sacrebleu scores 0, and so do ``none``, ``floor`` and
+   ``exp``; ignite divides by 1 instead, and so do ``smooth1`` and ``nltk_smooth2``. nltk does so segment by segment,
+   so its corpus score counts an n-gram for each segment that has none. ``effective_order=True`` leaves such orders
+   out, as sacrebleu does, and distributes their weight over the others in proportion. Under ``add-k`` and ``smooth2``
+   the added counts give every order n-grams, as in sacrebleu.
+3. torchmetrics takes the first of two equally near reference lengths, and its ``smooth=True`` scores 0 if an order has
+   no match; this package does neither.
+4. ignite's ``Bleu`` divides in float32 under ``no_smooth``; here everything is float64.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ngram_metrics._core.counting.documents import Batch, float_dtype
+from ngram_metrics._core.counting.matches import closest_reference_length, count_matches, ngram_totals
+from ngram_metrics._core.scoring.measure import Layout, Measure, PairCounts, exponential
+from ngram_metrics._core.scoring.python_measures import PythonBleu
+
+
+class BleuStatistics(NamedTuple):
+    """The counts from which BLEU is computed.
+
+    Attributes:
+        matches: ``(..., orders)`` int64, clipped n-gram matches.
+        totals: ``(..., orders)`` int64, n-grams of the hypotheses.
+        hypothesis_length: ``(...,)`` int64, tokens of the hypotheses.
+        reference_length: ``(...,)`` int64, tokens of the closest references.
+    """
+
+    matches: Tensor
+    totals: Tensor
+    hypothesis_length: Tensor
+    reference_length: Tensor
+
+
+class BleuMeasure(PythonBleu, Measure[BleuStatistics]):
+    """BLEU under the settings of ``PythonBleu``."""
+
+    @property
+    def layout(self) -> Layout[BleuStatistics]:
+        return Layout(BleuStatistics, (self.ngram, self.ngram, None, None))
+
+    def statistics(self, batch: Batch) -> BleuStatistics:
+        hypotheses, references = batch.sides
+        lengths = hypotheses.lengths
+        return BleuStatistics(
+            matches=count_matches(batch.sides, self.ngram),
+            totals=ngram_totals(lengths, self.ngram),
+            hypothesis_length=lengths,
+            reference_length=closest_reference_length(lengths, references),
+        )
+
+    def score(self, statistics: BleuStatistics) -> Tensor:
+        precision, has_weight = self._precisions(statistics)
+        weights = has_weight  # (..., orders); None if all orders count alike
+        if self.weights is not None:
+            # Each weight is filled in on the device: making a tensor from Python numbers would wait for the device.
+            weights = torch.stack([precision.new_full((), weight) for weight in self.weights])
+            weights = weights if has_weight is None else has_weight * weights
+        possible = statistics.matches[..., 0] > 0
+        # A precision of 0 with a weight makes this -inf, and BLEU 0. MKL's log starts threads, like its exp.
+        if weights is None:
+            log_mean = torch.xlogy(possible.unsqueeze(-1), precision).mean(-1)
+        else:
+            log_mean = torch.xlogy(weights, precision).sum(-1)
+        if weights is not None and self.effective_order:
+            weight_sum = weights.sum(-1)
+            full_sum = 1.0 if self.weights is None else math.fsum(self.weights)
+            log_mean = log_mean * full_sum / torch.where(weight_sum > 0, weight_sum, 1.0)
+            possible = possible & (weight_sum > 0)
+        return brevity_penalty(statistics) * exponential(log_mean) * possible
+
+    def parts(self, statistics: BleuStatistics) -> dict[str, Tensor]:
+        """Return the smoothed precisions ``(..., orders)``, the brevity penalty ``(...)``, and the counts."""
+        precisions, _ = self._precisions(statistics)
+        return {"precisions": precisions, "brevity_penalty": brevity_penalty(statistics), **statistics._asdict()}
+
+    @property
+    def pair_orders(self) -> tuple[int, ...]:
+        return (self.ngram,)
+
+    def pair_statistics(self, *counts: PairCounts) -> BleuStatistics:
+        """Return the statistics of pairs: the only reference of a pair is the closest one."""
+        ((matches, hypothesis_lengths, reference_lengths),) = counts
+        return BleuStatistics(
+            matches, ngram_totals(hypothesis_lengths, self.ngram), hypothesis_lengths, reference_lengths
+        )
+
+    def _precisions(self, statistics: BleuStatistics) -> tuple[Tensor, Tensor | None]:
+        """Return the smoothed precision of each order ``(..., orders)``, and 1 if the order counts, else 0.
+
+        The second is None if all orders count.
+        """
+        dtype = float_dtype(statistics.matches.device)
+        matches = statistics.matches.to(dtype)
+        totals = statistics.totals
+        value = self.smoothing_value
+        if self.smooth in ("smooth1", "nltk_smooth2"):
+            totals = totals.clamp(min=1)
+        if self.smooth in ("nltk_smooth2", "smooth2", "add-k"):
+            added = value * (torch.arange(self.ngram, device=matches.device) > 0).to(dtype)
+            matches, totals = matches + added, totals + added
+        elif self.smooth in ("smooth1", "floor"):
+            matches = matches.clamp(min=value)  # which is at most 1
+        elif self.smooth == "exp":
+            # The first order without a match counts 1 / 2, the second 1 / 4, and so on.
+            matches = torch.maximum(matches, matches.clamp(0.5, 1).cumprod(-1))
+        precisions = (matches / totals).nan_to_num(nan=0.0, posinf=0.0)  # without n-grams
+        if not self.effective_order:
+            return precisions, None
+        has_ngrams = (totals if self.smooth in ("smooth2", "add-k") else statistics.totals) > 0
+        return precisions, has_ngrams.to(dtype)
+
+
+def brevity_penalty(statistics: BleuStatistics) -> Tensor:
+    r"""Return ``min(1, exp(1 - r / h))`` ``(...,)``, 0 where the hypothesis is empty and the reference is not."""
+    dtype = float_dtype(statistics.matches.device)
+    # If the hypothesis is empty, this is -inf. If both are, 0 / 0 is nan, and the penalty 1.
+    exponent = 1 - statistics.reference_length.to(dtype) / statistics.hypothesis_length
+    return exponential(exponent).nan_to_num(nan=1.0).clamp(max=1)

@@ -1,0 +1,158 @@
+r"""chrF and chrF++ (Popović 2015, 2017), the same numbers as sacrebleu.
+
+Definition. For each order, P is the matches divided by the n-grams of the hypothesis, and R the matches divided by
+those of the reference. The orders are ``1..char_order`` of characters and, in chrF++, ``1..word_order`` of words. By
+default P and R are averaged over the orders in which both sides have n-grams, and
+
+.. math:: \text{chrF} = \frac{(1 + \beta^2) P R}{\beta^2 P + R}
+
+With ``eps_smoothing`` this F is computed for each order and averaged over all orders; an order without n-grams counts
+1e-16. chrF++.py, Moses, nltk and torchmetrics do this.
+
+Conventions. Scores are from 0 to 1; sacrebleu, fastchrf and nltk's documentation use 0..100. If the reference has no
+n-grams of an order, those of the hypothesis are not counted either. If a segment has several references, the one with
+the highest score is used, the first on ties, and a corpus sums the counts of these. An empty hypothesis scores 0.
+
+Differences from other packages:
+
+1. torchmetrics' ``CHRFScore`` has ``n_word_order=2`` and eps smoothing; ``word_order=2, eps_smoothing=True`` gives its
+   score, except for three errors in it: it leaves out the reference n-grams of a segment without any match, keeps the
+   hypothesis n-grams of orders that the reference lacks, and treats only the space as whitespace.
+2. nltk has ``beta=3`` by default, takes one reference, and reports the mean of the segments for a corpus:
+   ``beta=3.0, eps_smoothing=True, average="macro"`` gives its score.
+3. fastchrf has no word n-grams and no lowercasing. It counts U+001C to U+001F as characters, while Python and sacrebleu
+   treat them as whitespace.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ngram_metrics._core.counting.documents import CPU, Batch, DocumentGroups, float_dtype, repeat_each
+from ngram_metrics._core.counting.matches import ngram_totals
+from ngram_metrics._core.counting.pools import AggregateMatches, aggregate_matches
+from ngram_metrics._core.scoring import python_scores
+from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, PairCounts
+from ngram_metrics._core.scoring.python_measures import PythonChrf
+from ngram_metrics._core.scoring.references import PairMeasure
+from ngram_metrics._core.scoring.rows import PYTHON_ROWS, pack, score_rows
+
+
+class ChrfMeasure(PythonChrf, PairMeasure[MatchStatistics]):
+    """chrF under the settings of ``PythonChrf``.
+
+    Statistics are ``(..., orders)``, of characters and then of words. A hypothesis has a total of 0 in orders that the
+    reference lacks.
+    """
+
+    @property
+    def layout(self) -> Layout[MatchStatistics]:
+        return Layout(MatchStatistics, (self.char_order + self.word_order,) * 3)
+
+    def statistics(self, batch: Batch) -> MatchStatistics:
+        matches, hypothesis, reference = super().statistics(batch)
+        # The totals of a corpus leave out n-grams of orders that the reference lacks.
+        return MatchStatistics(matches, hypothesis * (reference > 0), reference)
+
+    def score(self, statistics: MatchStatistics) -> Tensor:
+        return self._scaled_score(statistics, 1)
+
+    def selection_score(self, statistics: MatchStatistics) -> Tensor:
+        """Return chrF from 0 to 100, in sacrebleu's order of operations, so that the same references tie."""
+        return self._scaled_score(statistics, 100)
+
+    def _scaled_score(self, statistics: MatchStatistics, scale: int) -> Tensor:
+        factor = self.beta**2
+        if self.eps_smoothing:
+            return scale * _smoothed_sum(statistics, factor) / statistics.matches.shape[-1]
+        score = _fscore(*_mean_precision_and_recall(statistics), factor)
+        return score if scale == 1 else scale * score
+
+    def pair_statistics(self, *counts: PairCounts) -> MatchStatistics:
+        """Return the statistics of pairs from the counts of characters and, for chrF++, of words.
+
+        The totals broadcast to the matches. Those of a hypothesis include orders that the reference lacks, which does
+        not change the score of a pair.
+        """
+        kinds = []
+        for matches, *lengths in counts:
+            totals = (ngram_totals(side_lengths, matches.shape[-1]) for side_lengths in lengths)
+            kinds.append(MatchStatistics(matches, *totals))
+        return kinds[0] if len(kinds) == 1 else MatchStatistics(*(torch.cat(f, -1) for f in zip(*kinds, strict=True)))
+
+    def score_pairs(self, *counts: PairCounts) -> Tensor:
+        """Return the scores of pairs, for few pairs on a CPU in plain Python, which gives the same to the last bit."""
+        statistics = self.pair_statistics(*counts)
+        if statistics.matches.shape[:-1].numel() > PYTHON_ROWS:
+            return self.score(statistics)  # a row for each pair would repeat the totals of its texts
+        return score_rows(self, pack(MatchStatistics(*torch.broadcast_tensors(*statistics)), self.layout))
+
+
+def aggregate_scores(
+    measure: ChrfMeasure, hypotheses: DocumentGroups, references: DocumentGroups, device: torch.device = CPU
+) -> Tensor:
+    """Return chrF of each hypothesis, ``(hypotheses,)``, with the average counts of its group's references.
+
+    The measure is without words, and a hypothesis without references scores 0.
+    """
+    scores = score_aggregates(measure, aggregate_matches(hypotheses, references, measure.char_order, device))
+    return scores * (repeat_each(references.counts, hypotheses.counts) > 0).to(scores.device)
+
+
+def score_aggregates(measure: ChrfMeasure, counts: AggregateMatches) -> Tensor:
+    """Return chrF of each hypothesis, ``(hypotheses,)``, with the average counts of at least one reference."""
+    matches, hypothesis, reference = counts
+    # All counts are multiplied by the number of references, which changes neither precision nor recall.
+    statistics = MatchStatistics(matches, hypothesis * (reference > 0), reference)
+    return score_rows(measure, pack(statistics, measure.layout))
+
+
+def _mean_precision_and_recall(statistics: MatchStatistics) -> tuple[Tensor, Tensor]:
+    """Return precision and recall, each ``(...)``, averaged over the orders in which both sides have n-grams.
+
+    The orders are added one after another, as sacrebleu adds them. A side without n-grams has no matches either, so its
+    quotient is 0.
+    """
+    matches, *totals = statistics
+    matches = matches.to(float_dtype(matches.device))
+    if all(total.shape == matches.shape for total in totals):
+        both = torch.stack(totals)
+        orders = (both.amin(0) > 0).sum(-1)
+        sums, *others = (matches / both.clamp(min=1)).unbind(-1)
+        for quotients in others:
+            sums = sums + quotients
+        precision, recall = sums / orders.clamp(min=1)
+        return precision, recall
+    # Totals of pairs, which broadcast to the matches, are never expanded.
+    divisors, present = zip(
+        *((total.clamp(min=1).to(matches.dtype).unbind(-1), (total > 0).short().unbind(-1)) for total in totals),
+        strict=True,
+    )
+    precision, recall = (torch.zeros_like(matches[..., 0]) for _ in range(2))
+    counted = torch.zeros_like(precision, dtype=torch.int16)
+    by_order = zip(matches.unbind(-1), *divisors, *present, strict=True)
+    for counts, hypothesis_total, reference_total, in_hypothesis, in_reference in by_order:
+        precision.addcdiv_(counts, hypothesis_total)
+        recall.addcdiv_(counts, reference_total)
+        counted.addcmul_(in_hypothesis, in_reference)
+    divisor = counted.clamp_(min=1).to(matches.dtype)
+    return precision.div_(divisor), recall.div_(divisor)
+
+
+def _smoothed_sum(statistics: MatchStatistics, factor: float) -> Tensor:
+    """Return the sum of F over the orders, with ``python_scores.EPSILON`` for an order without n-grams."""
+    dtype = float_dtype(statistics.matches.device)
+    total = torch.zeros_like(statistics.matches[..., 0], dtype=dtype)
+    for matches, hypothesis, reference in zip(*(field.unbind(-1) for field in statistics), strict=True):
+        counts = matches.to(dtype)
+        precision, recall = counts / hypothesis.clamp(min=1), counts / reference.clamp(min=1)
+        precision = torch.where((hypothesis > 0) & (reference > 0), precision, python_scores.EPSILON)
+        recall = torch.where(reference > 0, recall, python_scores.EPSILON)
+        total += torch.where(factor * precision + recall > 0, _fscore(precision, recall, factor), python_scores.EPSILON)
+    return total
+
+
+def _fscore(precision: Tensor, recall: Tensor, factor: float) -> Tensor:
+    weighed = factor * precision + recall
+    return (1 + factor) * precision * recall / weighed.clamp(min=torch.finfo(weighed.dtype).tiny)

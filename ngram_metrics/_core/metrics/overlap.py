@@ -1,0 +1,44 @@
+r"""N-gram overlap: the Dice coefficient of two multisets of n-grams.
+
+Definition. Let c be the matches of one order, where each n-gram counts as often as it occurs in both sides, h the
+n-grams of the hypothesis and r those of the reference. Then
+
+.. math:: \text{overlap} = \frac{2 c}{h + r}
+
+Conventions. Scores are from 0 to 1. If neither side has an n-gram of the order, the score is 0. If a segment has
+several references, the one with the highest score is used, the first on ties.
+
+Differences from torch-ngram, whose ``get_score`` this replaces:
+
+1. For order 1 it counts every pair of equal tokens, so repeated tokens count many times, and limits the result to 1.
+2. For longer orders it compares n-grams by the cosine of their ids in floating point. So (1, 2) and (2, 4) are equal,
+   and equal n-grams may be missed. An n-gram of the hypothesis counts whenever it occurs in the reference, however
+   often it was counted before. Here ids are compared exactly and counts are clipped.
+3. If the order is longer than a text, it uses the text's length as the order; here such a text has no n-grams and
+   scores 0.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from ngram_metrics._core.counting.documents import float_dtype
+from ngram_metrics._core.counting.matches import count_ngrams
+from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, PairCounts
+from ngram_metrics._core.scoring.python_measures import PythonOverlap
+from ngram_metrics._core.scoring.references import OrderMeasure
+
+
+class OverlapMeasure(PythonOverlap, OrderMeasure[MatchStatistics]):
+    """N-gram overlap of the order ``ngram``."""
+
+    layout = Layout(MatchStatistics, (None, None, None))
+
+    def score(self, statistics: MatchStatistics) -> Tensor:
+        dtype = float_dtype(statistics.matches.device)
+        both = statistics.hypothesis_totals + statistics.reference_totals
+        return 2 * statistics.matches.to(dtype) / both.clamp(min=1).to(dtype)
+
+    def pair_statistics(self, *counts: PairCounts) -> MatchStatistics:
+        ((matches, *lengths),) = counts
+        return MatchStatistics(matches[..., -1], *(count_ngrams(side, self.ngram) for side in lengths))

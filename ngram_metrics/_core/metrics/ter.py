@@ -1,0 +1,145 @@
+r"""TER, the translation edit rate (Snover et al. 2006): counted by sacrebleu, whose scores these are.
+
+Definition. The edits of a hypothesis are the insertions, deletions and substitutions of words, and shifts of several
+words at once, that turn it into a reference. With several references the fewest edits count, and the mean of the
+reference lengths:
+
+.. math:: \text{TER} = \frac{\text{edits}}{\text{words of the reference}}
+
+Conventions. A lower score is better; 0 is a perfect one, and a hypothesis that is much longer than its reference scores
+above 1. With a reference without words the score is 1, or 0 if the hypothesis has none either. A corpus (micro) sums
+edits and lengths.
+
+Counting. The best shifts are a search that sacrebleu cuts short as the first program, Tercom, does. So the counts are
+the attributes of sacrebleu's ``TER().sentence_score``, at about 3 ms for each pair of a hypothesis and a reference.
+
+Exactness. Scores of segments are sacrebleu's to the last bit. So are scores of a corpus, up to 2^29 words, if each
+segment has 1, 2, 4, 8 or 16 references. With another number the mean length is a fraction that binary numbers do not
+hold: sacrebleu's sum of them depends on the order of segments in its last digits. Here it is exact for up to 22
+references, because fractions are counted in units of 1 / 232,792,560, the least common multiple of 1 to 22.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import version
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch import Tensor
+
+from ngram_metrics._core.basics.option_checks import check_booleans
+from ngram_metrics._core.counting.documents import Batch, RaggedSides, float_dtype
+from ngram_metrics._core.scoring.measure import Layout, Measure
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.ter import TER
+
+#: The most references whose mean length is always exact.
+_REFERENCES = 22
+#: The parts of a word in which fractions are counted.
+PARTS = math.lcm(*range(1, _REFERENCES + 1))
+
+
+class TerStatistics(NamedTuple):
+    """The counts of TER, each ``(...)`` int64.
+
+    Attributes:
+        edits: the edits of the hypothesis.
+        reference_length: the words of the reference; of several, the whole part of their mean.
+        reference_fraction: the fraction of this mean in units of 1 / 232,792,560; 0 for one reference.
+    """
+
+    edits: Tensor
+    reference_length: Tensor
+    reference_fraction: Tensor
+
+
+@dataclass(frozen=True)
+class TerMeasure(Measure[TerStatistics]):
+    """TER with sacrebleu's options.
+
+    Attributes:
+        normalized: whether punctuation is split off and XML escapes are resolved, as in Tercom.
+        no_punct: whether punctuation is removed.
+        asian_support: whether these two know Chinese and Japanese characters, and ``normalized`` splits them apart.
+        case_sensitive: whether case counts; else all texts are lowercased.
+
+    Raises:
+        TypeError: an option that is not True or False.
+        ModuleNotFoundError: sacrebleu is not installed.
+    """
+
+    normalized: bool = False
+    no_punct: bool = False
+    asian_support: bool = False
+    case_sensitive: bool = False
+
+    layout = Layout(TerStatistics, (None, None, None))
+    higher_is_better = False
+    score_bound = 1 << 12
+    texts_at_once = 64
+
+    def __post_init__(self) -> None:
+        check_booleans(self)
+        try:
+            import sacrebleu  # noqa: F401
+        except ImportError as error:
+            raise ModuleNotFoundError("TER is counted by sacrebleu: pip install sacrebleu") from error
+
+    def statistics(self, batch: Batch) -> TerStatistics:
+        """Count a batch of texts, on the CPU: one row per segment.
+
+        Raises:
+            ValueError: so many references that their mean length is not counted exactly.
+        """
+        assert isinstance(batch.sides, RaggedSides)
+        assert batch.texts is not None
+        ter = _sacrebleu_ter(self)
+        hypotheses, references = batch.sides
+        others = iter(references.tokens.ids.tolist())
+        rows: list[list[int]] = []
+        for text_index, count in zip(hypotheses.ids.tolist(), references.counts.tolist(), strict=True):
+            counts = ter.sentence_score(
+                batch.texts[text_index], [batch.texts[other] for other in islice(others, count)]
+            )
+            whole, rest = divmod(round(counts.ref_length * count), count)
+            fraction, inexact = divmod(rest * PARTS, count)
+            if inexact:
+                raise ValueError(f"segment {len(rows)} has {count} references: TER takes up to {_REFERENCES}")
+            rows.append([counts.num_edits, whole, fraction])
+        columns = torch.tensor(rows, dtype=torch.int64, device="cpu").reshape(-1, 3)
+        return TerStatistics(*columns.unbind(-1))
+
+    def score(self, statistics: TerStatistics) -> Tensor:
+        """Return TER, at least 0, for statistics of any leading shape."""
+        dtype = float_dtype(statistics.edits.device)
+        edits, whole, fraction = (field.to(dtype) for field in statistics)
+        # In a segment the sum is an exact integer: the division alone rounds, as in sacrebleu's mean.
+        length = (whole * PARTS + fraction) / PARTS
+        rate = edits / torch.where(length > 0, length, 1)
+        return torch.where(length > 0, rate, (edits > 0).to(dtype))
+
+    def signature(self) -> dict[str, str]:
+        """Return the options by sacrebleu's names, and its version."""
+        on = {True: "yes", False: "no"}
+        return {
+            "case": "mixed" if self.case_sensitive else "lc",
+            "tok": "tercom",
+            "norm": on[self.normalized],
+            "punct": on[not self.no_punct],
+            "asian": on[self.asian_support],
+            "sacrebleu": version("sacrebleu"),
+        }
+
+
+@cache
+def _sacrebleu_ter(measure: TerMeasure) -> TER:
+    """Return the TER of sacrebleu with these options, which is made once and keeps its words and its tokenizer."""
+    # Its tokenizer caches 65,536 texts on a method, which keeps every tokenizer alive that has read one.
+    from sacrebleu.metrics.ter import TER
+
+    return TER(**asdict(measure))

@@ -1,0 +1,90 @@
+"""The counts of a segment as a row: all fields in one tensor, which can be added, gathered, stored and scored."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ngram_metrics._core.basics.option_checks import Average
+from ngram_metrics._core.counting.documents import has_data, host_counts
+from ngram_metrics._core.counting.numpy_matches import must_use_torch
+from ngram_metrics._core.scoring.measure import AnyMeasure, Layout, Statistics
+
+#: More rows are scored as an array.
+PYTHON_ROWS = 16
+
+
+def row_width(layout: Layout[Statistics]) -> int:
+    """Return the number of columns of a packed row."""
+    return sum(1 if width is None else width for width in layout.widths)
+
+
+def pack(statistics: Statistics, layout: Layout[Statistics]) -> Tensor:
+    """Concatenate the fields of statistics to rows ``(..., row_width)``."""
+    fields = zip(statistics, layout.widths, strict=True)
+    return torch.cat([field.unsqueeze(-1) if width is None else field for field, width in fields], -1)
+
+
+def unpack(rows: Tensor, layout: Layout[Statistics]) -> Statistics:
+    """Return the statistics of rows ``(..., row_width)``: the inverse of ``pack``."""
+    return layout.make(*(rows[..., columns] for columns in _columns(layout)))
+
+
+def _columns(layout: Layout[Statistics]) -> list[int | slice]:
+    """Return the columns of each field in a row."""
+    columns: list[int | slice] = []
+    start = 0
+    for width in layout.widths:
+        columns.append(start if width is None else slice(start, start + width))
+        start += 1 if width is None else width
+    return columns
+
+
+def score_rows(measure: AnyMeasure, rows: Tensor | Sequence[Sequence[int]], most: int = PYTHON_ROWS) -> Tensor:
+    """Return the scores ``(..., *score_shape)`` of packed rows, of a few counts on a CPU in plain Python.
+
+    This alone decides between plain Python and tensors, whose scores may differ in the last bit, as ``math.exp`` and
+    ``torch.exp`` do. The rows are ``(..., fields)``, or the lists that the measure counted in plain Python; more than
+    ``most`` are scored as tensors.
+    """
+    if isinstance(rows, Tensor):
+        shape = rows.shape[:-1]
+        is_few = 0 < shape.numel() <= most and measure.python_text_limit > 0
+        if is_few and not rows.is_floating_point() and not must_use_torch() and has_data(rows):
+            return _score_in_python(measure, rows.reshape(-1, rows.shape[-1]).tolist(), shape)
+        return measure.score(unpack(rows, measure.layout))
+    if len(rows) <= most:
+        return _score_in_python(measure, rows, (len(rows),))
+    return measure.score(unpack(host_counts(rows), measure.layout))
+
+
+def score_corpora(measure: AnyMeasure, sums: Tensor, segments: Tensor | int, average: Average) -> Tensor:
+    """Return the scores ``(..., *score_shape)`` of corpora, from sums over their segments.
+
+    Counts are scored in plain Python, so that a corpus has the same score, to the last bit, whichever way it is counted
+    and however many are scored together. Sums under weights, which are many and in floating point, are an array.
+
+    Args:
+        measure: the formula.
+        sums: for micro ``(..., fields)``, of packed statistics; for macro of the segments' scores, in any shape.
+        segments: how many segments each sum has; it broadcasts with the sums. Over no segment, a mean is NaN.
+        average: ``"micro"`` or ``"macro"``.
+    """
+    if average == "macro":
+        return sums / segments
+    return score_rows(measure, sums, most=sys.maxsize)
+
+
+def _score_in_python(measure: AnyMeasure, rows: Sequence[Sequence[int]], shape: tuple[int, ...]) -> Tensor:
+    """Return the scores ``(*shape, *score_shape)`` of rows, one by one, in plain Python."""
+    fields = _columns(measure.layout)
+    try:
+        scores = [measure.score_in_python(*(row[columns] for columns in fields)) for row in rows]
+    except OverflowError:  # weights may make a score infinite
+        return measure.score(unpack(host_counts(rows).reshape(*shape, -1), measure.layout))
+    # A third of the time of torch.tensor.
+    return torch.from_numpy(np.array(scores, np.float64).reshape((*shape, *measure.score_shape)))

@@ -1,0 +1,301 @@
+"""A metric without state: how text is read, what is counted, the formula, and the names of its values.
+
+Everything that a user calls holds a ``Scorer``, which ``_core.metrics.definitions`` makes for each metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol, TypeAlias, get_args
+
+import torch
+from torch import Tensor
+
+from ngram_metrics._core.basics.option_checks import RESAMPLES, Average, check_choice
+from ngram_metrics._core.counting import numpy_matches
+from ngram_metrics._core.counting.documents import DocumentGroups, PaddedReferences, host_counts, move_result
+from ngram_metrics._core.counting.numpy_matches import must_use_torch
+from ngram_metrics._core.scoring.measure import AnyMeasure
+from ngram_metrics._core.scoring.resampling import ENDS, SEED, bootstrap_scores, clusters_of, interval
+from ngram_metrics._core.scoring.rows import pack, score_corpora, score_rows, unpack
+from ngram_metrics._core.scoring.signature import format_signature
+from ngram_metrics._core.text.input_forms import Kind, PaddedSegments, Segments, read, read_texts
+from ngram_metrics._core.text.input_types import Hypotheses, References
+from ngram_metrics._core.text.messages import type_name, warn_of_no_segment
+from ngram_metrics._core.text.reader import Reader
+
+#: What ``compute`` returns: a score, or values by name.
+Value: TypeAlias = Tensor | dict[str, Tensor]
+
+
+class Counted(NamedTuple):
+    """A batch as counts.
+
+    Attributes:
+        rows: the packed statistics, ``(segments, fields)``, which can be added, gathered and stored.
+        kind: the kind of input; None for a batch without segments.
+        references: the references, or how many each segment has.
+        leading_shape: ``(segments, samples)`` if there are several hypotheses for each segment, which are one row each.
+    """
+
+    rows: Tensor
+    kind: Kind | None
+    references: DocumentGroups | PaddedReferences | list[int]
+    leading_shape: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A metric without state.
+
+    Attributes:
+        reader: how ``preds`` and ``target`` are read.
+        measure: what is counted, and the score.
+        average: ``"micro"``, ``"macro"`` or ``"none"``.
+        values: the name of each value, and its index in a score ``(..., *score_shape)``.
+        titles: the values that tables show, by their titles: of ROUGE only F, under the name of its key. By default a
+            value has its name as title.
+        empty_score: the score of a corpus without segments.
+        segment_measure: the measure of a segment by itself; None if it is ``measure``.
+
+    Raises:
+        ValueError: an unknown average.
+    """
+
+    reader: Reader
+    measure: AnyMeasure
+    average: Average
+    values: Mapping[str, tuple[int, ...]]
+    titles: Mapping[str, str] = field(default_factory=dict)
+    # Not compared, because ROUGE's is NaN. It follows from the measure, which is compared.
+    empty_score: float = field(default=0.0, compare=False)
+    segment_measure: AnyMeasure | None = None
+
+    def __post_init__(self) -> None:
+        """Check the average, after the reader and the measure have checked their settings."""
+        check_choice("average", self.average, get_args(Average))
+        if not self.titles:
+            object.__setattr__(self, "titles", {name: name for name in self.values})
+
+    def __call__(
+        self, preds: Hypotheses, target: References | None, device: torch.device | str | None = None
+    ) -> Tensor:
+        """Read, count and score a batch.
+
+        Args:
+            preds: hypotheses, see ``_core.text.input_forms``.
+            target: references; None for a measure without references, which ignores them.
+            device: where the result is; None for the device of padded ids, else the CPU.
+
+        Returns:
+            Scores from 0 to 1, float64 (float32 if the device has no float64): ``score_shape``; for average none
+            ``(segments, *score_shape)``, for samples ``(segments, samples)``.
+
+        Raises:
+            TypeError, ValueError: the errors of ``input_forms.read`` and of ``Reader.encode``.
+
+        Warns:
+            UserWarning: no segments.
+        """
+        segments = self._read(preds, target)
+        return move_result(self._score(segments), device, segments.hypotheses)
+
+    def _score(self, segments: Segments | PaddedSegments) -> Tensor:
+        if self.is_counted_in_python(segments):
+            return self._score_in_python(segments)
+        batch = self.reader.encode(segments)
+        rows = pack(self.measure.statistics(batch), self.measure.layout)
+        if not len(rows):
+            warn_of_no_segment()
+        if self.average == "micro":
+            sums = rows.sum(0)
+        else:
+            scores = score_rows(self.measure, rows)
+            if self.average == "none":
+                shape = batch.leading_shape
+                return scores if shape is None else scores.reshape(*shape, *scores.shape[1:])
+            sums = scores.sum(0)
+        scores = score_corpora(self.measure, sums, max(1, len(rows)), self.average)
+        return scores if len(rows) else torch.full_like(scores, self.empty_score)
+
+    def count(self, preds: Hypotheses, target: References | None) -> Counted:
+        """Read and count a batch, or raise the errors of ``input_forms.read`` and of ``Reader.encode``."""
+        segments = self._read(preds, target)
+        if self.is_counted_in_python(segments):
+            counts, references = self._count_in_python(segments)
+            return Counted(host_counts(counts), segments.known_kind, references, None)
+        batch = self.reader.encode(segments)
+        rows = pack(self.measure.statistics(batch), self.measure.layout)
+        return Counted(rows, segments.known_kind, batch.sides.references, batch.leading_shape)
+
+    def _read(self, preds: Hypotheses, target: References | None) -> Segments | PaddedSegments:
+        if self.measure.has_references:
+            return read(preds, target, self.reader.sample_padding)
+        return read_texts(preds)
+
+    def is_counted_in_python(self, segments: Segments | PaddedSegments) -> bool:
+        """Return whether a batch is counted in plain Python: a small one on a CPU that the reader reads in Python."""
+        if numpy_matches.FORCES_TORCH or not len(segments.hypotheses):
+            return False
+        if isinstance(segments, PaddedSegments):
+            slots = segments.hypotheses.numel() + segments.references.numel()
+            is_small = slots < self.measure.python_token_limit and not must_use_torch()
+        else:
+            is_text = segments.kind == "text"
+            limit = self.measure.python_text_limit if is_text else self.measure.python_token_limit
+            # The number of documents comes first, so that a large batch costs nothing here.
+            is_small = len(segments.hypotheses) + len(segments.references) <= limit and (
+                sum(map(len, segments.hypotheses)) + sum(map(len, segments.references)) < limit
+            )
+        return is_small and self.reader.reads_in_python(segments)
+
+    def _score_in_python(self, segments: Segments | PaddedSegments) -> Tensor:
+        """Return the score of a small batch as ``__call__`` does, without arrays of counts."""
+        rows, _ = self._count_in_python(segments)
+        if self.average == "micro":
+            rows = [[*map(sum, zip(*rows, strict=True))]]
+        scores = score_rows(self.measure, rows)
+        if self.average == "none":
+            return scores
+        return scores[0] if len(rows) == 1 else scores.sum(0) / len(rows)
+
+    def _count_in_python(self, segments: Segments | PaddedSegments) -> tuple[list[list[int]], list[int]]:
+        """Return the packed statistics of each segment, and how many references it has."""
+        hypotheses, references, counts = self.reader.read_in_python(segments)
+        widths = self.measure.layout.widths
+        rows: list[list[int]] = []
+        start = 0
+        for hypothesis, count in zip(hypotheses, counts, strict=True):
+            row: list[int] = []
+            fields = self.measure.count_in_python(hypothesis, references[start : start + count])
+            for values, width in zip(fields, widths, strict=True):
+                row += (values,) if width is None else values
+            rows.append(row)
+            start += count
+        return rows, counts
+
+    def scores(self, rows: Tensor) -> Tensor:
+        """Return the scores ``(..., *score_shape)`` of rows of segments or of sums, equal for equal rows."""
+        return self.measure.score(unpack(rows, self.measure.layout))
+
+    def parts(self, row: Tensor) -> dict[str, Tensor]:
+        """Return the parts of the score of a row by name, see ``Measure.parts``."""
+        return self.measure.parts(unpack(row, self.measure.layout))
+
+    def name_values(self, scores: Tensor) -> dict[str, Tensor]:
+        """Return the values of scores ``(..., *score_shape)`` by name, each ``(...)``."""
+        if not self.measure.score_shape:
+            return dict.fromkeys(self.values, scores)
+        # An index for each value takes five times as long.
+        columns = scores.flatten(-2).unbind(-1)
+        width = self.measure.score_shape[-1]
+        return {name: columns[key * width + column] for name, (key, column) in self.values.items()}
+
+    @property
+    def pair_index(self) -> tuple[int, ...]:
+        """The index of the value by which pairs are scored: of ROUGE, F."""
+        return self.values[next(iter(self.titles.values()))]
+
+    def refuse_lower(self, seeker: str) -> None:
+        """Raise ValueError if a lower score is better, where ``seeker`` looks for the highest one."""
+        if not self.measure.higher_is_better:
+            names = " or ".join(self.values)
+            raise ValueError(
+                f"{seeker} looks for the highest score, and a lower {names} is better: expected a metric such as ChrF()"
+            )
+
+    def rename(self, name: str) -> Scorer:
+        """Return the same metric with another name for its single value, or itself if it has several."""
+        if len(self.values) > 1:
+            return self
+        (column,) = self.values.values()
+        return replace(self, values={name: column}, titles={})
+
+    def item(self, value: str) -> Scorer:
+        """Return the metric of one of several values, which counts nothing else."""
+        key, column = self.values[value]
+        return replace(self, measure=self.measure.select_key(key), values={value: (0, column)}, titles={})
+
+    def item_rows(self, value: str, rows: Tensor) -> Tensor:
+        """Return the rows of the metric of one value, from the rows of this metric."""
+        statistics = unpack(rows, self.measure.layout)
+        key, _ = self.values[value]
+        return pack(tuple(field[..., key : key + 1] for field in statistics), self.item(value).measure.layout)
+
+    def segment_scorer(self) -> Scorer:
+        """Return the metric that scores each segment of a corpus, from the same counts."""
+        return replace(self, measure=self.segment_measure or self.measure, average="none")
+
+    def compute_interval(self, score: Tensor, rows: Tensor, confidence: float) -> dict[str, Tensor]:
+        """Return the values of a corpus by name, with the ends of their intervals, ``<name>_low`` and ``<name>_high``.
+
+        ``score`` is the score of ``rows``, ``(segments, fields)``; without segments, both ends are the score.
+        """
+        low = high = score
+        if len(rows):
+            clusters = clusters_of(self.measure, rows, self.average)
+            ends = interval(bootstrap_scores(self.measure, clusters, self.average, RESAMPLES, SEED), confidence)
+            low, high = (end.to(score) for end in ends)
+        by_suffix = dict(zip(("", *ENDS), map(self.name_values, (score, low, high)), strict=True))
+        return {name + suffix: values[name] for name in self.values for suffix, values in by_suffix.items()}
+
+    def signature(self, references: str, kind: str, draws: Mapping[str, str]) -> str:
+        """Return everything that affects the score, in sacrebleu's format.
+
+        Args:
+            references: the number of references of a segment, such as ``1`` or ``1-4``, or ``?`` before any data.
+            kind: the kind of input, or ``?``.
+            draws: the fields of resampling and of a test: numbers of draws, the seed, and so on.
+        """
+        settings = {"unit": kind, "avg": self.average}
+        settings |= {**self.reader.signature(kind), **self.measure.signature(), **draws}
+        return format_signature(settings, references if self.measure.has_references else None)
+
+
+def count_systems(
+    scorers: Sequence[Scorer], systems: Sequence[Sequence[str]], references: Sequence[str] | Sequence[Sequence[str]]
+) -> Iterator[tuple[int, Tensor]]:
+    """Count texts of one system or several for several metrics, and read a text once for each way of reading.
+
+    There is at least one segment, each with its reference or references.
+
+    Yields:
+        The index of each metric, and its rows ``(systems * segments, fields)``, one reader after another.
+    """
+    left = dict(enumerate(scorers))
+    while left:
+        reader = next(iter(left.values())).reader
+        batch = reader.read_systems(systems, references)
+        for index in [index for index, scorer in left.items() if scorer.reader == reader]:
+            scorer = left.pop(index)
+            yield index, pack(scorer.measure.statistics(batch), scorer.measure.layout)
+
+
+class Metric(Protocol):
+    """A metric of this package, for torchmetrics or ignite, or a value of one, such as ``rouge["rougeL_fmeasure"]``."""
+
+    @property
+    def scorer(self) -> Scorer:
+        """The metric without its state."""
+
+
+def rename_values(name: str, computed: Any, scorer: Scorer | None) -> dict[str, Any]:
+    """Return what a metric computed, under names that begin with ``name`` and depend on no other metric.
+
+    A single value and the ends of its interval are ``<name>``, ``<name>_low`` and ``<name>_high``; one of several
+    values is ``<name>_<value>``. The scorer is None for a metric of another package.
+    """
+    if not isinstance(computed, dict):
+        return {name: computed}
+    only = next(iter(scorer.values)) if scorer is not None and len(scorer.values) == 1 else None
+    return {name + (f"_{key}" if only is None else key.removeprefix(only)): part for key, part in computed.items()}
+
+
+def scorer_of(metric: object, name: str) -> Scorer:
+    """Return the scorer of a metric, or raise TypeError for a class or another object, which is called ``name``."""
+    scorer = getattr(metric, "scorer", None)
+    if not isinstance(scorer, Scorer):
+        kind = f"the class {metric.__name__}" if isinstance(metric, type) else type_name(metric)
+        raise TypeError(f"{name} is {kind}: expected a metric object of this package, such as ChrF()")
+    return scorer

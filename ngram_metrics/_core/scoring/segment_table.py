@@ -1,0 +1,134 @@
+"""The first segments of a run with their scores, as a table, for the loggers of every framework.
+
+For average macro the score of a segment is the one in the mean. For average micro it is the score of the segment's
+counts, for BLEU with effective order, as on the command line and in sacrebleu.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from torch import Tensor
+
+from ngram_metrics._core.basics.option_checks import pad_ids, refuse_average_none
+from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.text.input_forms import Segments, read, read_texts
+from ngram_metrics._core.text.input_types import Document, Hypotheses, References
+from ngram_metrics._core.text.messages import type_name, visible
+
+#: Markup characters in a line of Markdown or HTML. In TensorBoard a backslash does not escape all of them.
+_MARKUP = str.maketrans({character: f"&#{ord(character)};" for character in "&<>|\\`*_[]~"})
+
+
+class SegmentTable:
+    """The first segments since the last ``clear``, one per row.
+
+    Args:
+        metrics: metrics of this package by name; their states are neither read nor changed.
+        kind: the class of all metrics; for one value of a metric, the class of the whole metric.
+        segments: the number of segments to keep, at least 0.
+
+    Attributes:
+        columns: ``hypothesis``, ``references``, and the name of each score.
+        rows: the texts, with one line per reference, and scores from 0 to 1.
+
+    Raises:
+        TypeError: a metric of another kind.
+        ValueError: no metric, or one with ``average="none"``; a negative number of segments.
+    """
+
+    def __init__(self, metrics: Mapping[str, Any], kind: type, segments: int) -> None:
+        if segments < 0 or not metrics:
+            raise ValueError(f"{len(metrics)} metrics and segments={segments}: expected at least 1 and at least 0")
+        for name, metric in metrics.items():
+            if not isinstance(metric, kind) and not isinstance(getattr(metric, "whole", None), kind):
+                package = kind.__module__.removesuffix(".metric").removesuffix(".torchmetrics.accumulator")
+                actual = f"{type_name(metric)} of {type(metric).__module__}"
+                raise TypeError(f"the metric {name} is {actual}: expected a metric of {package}")
+            refuse_average_none(name, metric)
+        self._metrics = metrics
+        self._size = segments
+        self._padding = pad_ids(next(iter(metrics.values())).scorer.reader.pad_id)
+        self.columns: list[str] = []
+        self.rows: list[list[str | float]] = []
+
+    def clear(self) -> None:
+        """Forget all rows."""
+        self.rows = []
+
+    def add(self, preds: Hypotheses, target: References | None) -> None:
+        """Add the first segments of a batch, as ``update`` takes it, until there are enough.
+
+        ``target`` is None if no metric needs references.
+
+        Raises:
+            TypeError, ValueError: segments that cannot be read; several hypotheses for a segment.
+        """
+        missing = self._size - len(self.rows)
+        if missing <= 0 or not len(preds):
+            return
+        if getattr(preds, "ndim", 2) == 3:  # the samples of NgramOverlap
+            raise ValueError("several hypotheses for each segment: expected one, or segments=0, which shows none")
+        if not isinstance(preds, str):  # a str is one segment, and all of target is its references
+            preds = preds[:missing]
+            target = target if target is None or isinstance(target, str) else target[:missing]
+        scores: dict[str, list[float]] = {}
+        for name, metric in self._metrics.items():
+            scorer: Scorer = metric.scorer.segment_scorer()
+            values = scorer.name_values(scorer(preds, target, metric.device))
+            for title, value in scorer.titles.items():
+                scores[name if len(scorer.titles) == 1 else f"{name}_{title}"] = values[value].tolist()
+        texts = _texts(preds, target, self._padding)
+        self.columns = ["hypothesis", "references", *scores]
+        self.rows += [[*text, *row] for text, row in zip(texts, zip(*scores.values(), strict=True), strict=True)]
+
+    def markdown(self, signatures: Mapping[str, str]) -> str:
+        """Return the table in Markdown, and below it the signatures by the names of the metrics. No text is cut."""
+        # A backtick would end the code span.
+        lines = [f"- {_escaped(name)}: `{text.replace('`', '_')}`" for name, text in signatures.items()]
+        if self.rows:
+            marks = ["--:", ":--", ":--", *["--:"] * (len(self.columns) - 2)]
+            body = [[str(position), *map(_cell, row)] for position, row in enumerate(self.rows, 1)]
+            header = ["", *self.columns[:2], *map(_unbroken, self.columns[2:])]
+            lines = [*(f"| {' | '.join(row)} |" for row in (header, marks, *body)), "", *lines]
+        return "\n".join(lines)
+
+
+def _texts(preds: Hypotheses, target: References | None, padding: Sequence[int]) -> list[tuple[str, str]]:
+    """Return each hypothesis with its references, one line per reference."""
+    segments = read_texts(preds) if target is None else read(preds, target)
+    references: Iterable[Iterable[Document]] = segments.references  # of padded ids
+    if isinstance(segments, Segments):
+        remaining = iter(segments.references)
+        references = [list(islice(remaining, count)) for count in segments.counts]
+    return [
+        # A row of padding is not a reference.
+        (_text(hypothesis, padding), "\n".join(filter(None, (_text(document, padding) for document in documents))))
+        for hypothesis, documents in zip(segments.hypotheses, references, strict=True)
+    ]
+
+
+def _text(document: Document, padding: Sequence[int]) -> str:
+    """Return text with all characters visible, or tokens or ids without padding, separated by spaces."""
+    if not isinstance(document, str):
+        tokens = document.tolist() if isinstance(document, Tensor) else document
+        # A negative id is padding too.
+        tokens = [token for token in tokens if token not in padding and not (isinstance(token, int) and token < 0)]
+        document = " ".join(map(str, tokens))
+    return "\n".join(map(visible, document.split("\n")))
+
+
+def _cell(value: str | float) -> str:
+    return _escaped(value) if isinstance(value, str) else _unbroken(f"{value:.4f}")
+
+
+def _unbroken(text: str) -> str:
+    # In a row with long texts TensorBoard breaks a number after each digit.
+    return f"<pre>{_escaped(text)}</pre>"
+
+
+def _escaped(text: str) -> str:
+    """Return text with its markup escaped and without newlines, which would end a row of the table."""
+    return text.translate(_MARKUP).replace("\n", "<br>")

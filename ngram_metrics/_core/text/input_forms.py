@@ -1,0 +1,495 @@
+"""The forms that ``preds`` and ``target`` may have: every input enters by this module, and is checked once.
+
+* A ``str`` is text. Several segments are a sequence of ``str``. A single ``str`` in ``preds`` is one segment, and its
+  ``target`` is one reference or a list of references. A single ``str`` in ``target`` is the reference of one segment.
+* A segment of tokens is a sequence of hashables. A segment of ids is a sequence of integers, or a 1-D integer tensor
+  or array. The type of each token alone decides: an integer of any type is an id, but a ``bool`` is not; a
+  floating-point number is neither and is an error; so are lists, sets, dicts, tensors and arrays; any other hashable
+  is a token.
+* A batch of ids may be one padded integer tensor or array: hypotheses ``(segments, width)``, references
+  ``(segments, width)`` or ``(segments, references, width)``.
+* ``target`` has one item per segment. An item that is a segment is the only reference; an item that is a sequence of
+  segments holds several references. An empty item means 'no reference', an error; ``[""]`` or ``[[]]`` is one empty
+  reference. A tuple in an item is a reference, unless the tokens of a hypothesis are tuples.
+* All segments of a batch that are not empty, hypotheses and references, are of the same kind: text, tokens or ids.
+* Ids are indices of a vocabulary. In a padded tensor or array a negative id is not a token, like ``pad_id``. In a
+  sequence or 1-D tensor a negative id that is not in ``pad_id`` is an error; the readers raise it. An id that
+  ``numpy.ma`` masks is not a token. In a tensor or array ids are below 2^63; in a sequence an id is any ``int``.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Container, Mapping, Sequence, Set, Sized
+from functools import partial
+from itertools import accumulate, chain
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ngram_metrics._core.text.input_types import Document, Hypotheses, References, list_column
+from ngram_metrics._core.text.input_warnings import (
+    look_swapped,
+    transposition_hint,
+    warn_of_split_references,
+    warn_of_transposed_references,
+)
+from ngram_metrics._core.text.messages import NameOf, pluralize, shortened, type_name
+
+#: The kind of input of a segment.
+Kind = Literal["text", "tokens", "ids"]
+#: Kinds of numpy dtypes for objects, and three for str.
+_NO_NUMBERS = "OUST"
+_ONE_SEGMENT = "a single segment of ids goes into a list"
+#: Documents of the kind of their ``Segments``: all ``str``, or all lists of tokens, or lists and 1-D tensors of ids.
+Documents: TypeAlias = list[Any]
+
+
+class Segments(NamedTuple):
+    """Hypotheses and references that were given as sequences.
+
+    Attributes:
+        kind: the kind of all segments.
+        hypotheses: one per segment: a ``str`` for text, else a list of tokens or a 1-D int64 tensor.
+        references: all references in the same form, segment after segment.
+        counts: the number of references of each segment, at least 1.
+        hypothesis_counts: for rows of documents, see ``_core.text.groups``: the number of hypotheses of each
+            row; ``counts`` may then be 0.
+        padded: whether each document was a row of a padded tensor or array, hypotheses first; empty if none was.
+        together: whether equal tokens of different segments must have one number.
+        token_types: the types of all tokens, ``int`` for tensors; empty for text.
+    """
+
+    kind: Kind
+    hypotheses: Documents
+    references: Documents
+    counts: list[int]
+    hypothesis_counts: list[int] | None = None
+    padded: Sequence[bool] = ()
+    together: bool = False
+    token_types: Set[type] = frozenset()
+
+    @property
+    def known_kind(self) -> Kind | None:
+        """The kind, or None if there are no segments, or no tokens in any segment."""
+        if self.kind == "text":
+            return self.kind if self.hypotheses else None
+        return self.kind if any(map(len, chain(self.hypotheses, self.references))) else None
+
+    @property
+    def documents(self) -> Documents:
+        """The hypotheses, followed by the references."""
+        return self.hypotheses + self.references
+
+    def name_of(self, index: int) -> str:
+        """Return the name of a document for an error message, where ``index`` counts hypotheses first."""
+        first = len(self.hypotheses)
+        if self.hypothesis_counts is None:
+            # Reader.read_systems reads a hypothesis of each system for a segment.
+            segment = segment_name(index % max(1, len(self.counts)))
+            return segment if index < first else grouped_name(index - first, self.counts)
+        if index < first:
+            return grouped_name(index, self.hypothesis_counts, "hypothesis", "row")
+        return grouped_name(index - first, self.counts, "reference", "row")
+
+
+class PaddedSegments(NamedTuple):
+    """Hypotheses and references that were given as padded id tensors.
+
+    Attributes:
+        hypotheses: ``(segments, width)`` of an integer dtype.
+        references: ``(segments, references, width)`` of an integer dtype.
+        leading_shape: if there are several hypotheses, samples, for each segment: ``(segments, samples)``; each sample
+            then is a segment with the same references.
+    """
+
+    hypotheses: Tensor
+    references: Tensor
+    leading_shape: tuple[int, int] | None = None
+
+    @property
+    def kind(self) -> Literal["ids"]:
+        """The kind of all segments."""
+        return "ids"
+
+    @property
+    def known_kind(self) -> Kind | None:
+        """The kind, or None if there are no segments."""
+        return self.kind if len(self.hypotheses) else None
+
+
+def segment_name(index: int) -> str:
+    """Return the name of a hypothesis for an error message."""
+    return f"segment {index}"
+
+
+def grouped_name(index: int, counts: Sequence[int], document: str = "reference", group: str = "segment") -> str:
+    """Return the name of a document for an error message, from the number of documents of each group."""
+    ends = list(accumulate(counts))
+    group_index = bisect_right(ends, index)
+    return f"{document} {index - ends[group_index] + counts[group_index]} of {group} {group_index}"
+
+
+def read(
+    preds: Hypotheses, target: References | None, padding: Container[int] | None = None
+) -> Segments | PaddedSegments:
+    """Find the kind of a batch, and check it.
+
+    ``padding`` is the ids that are not tokens, if ``preds`` may be samples: padded ids ``(segments, samples, width)``.
+
+    Raises:
+        TypeError: an object that is neither text, nor tokens, nor ids; segments of different kinds.
+        ValueError: different numbers of segments; a segment without a reference; a tensor of a wrong shape; tensors
+            on different devices; in a tensor or array an id of 2^63 or more.
+
+    Warns:
+        UserWarning: the references look like the words of one reference, or like sacrebleu's streams of references.
+    """
+    if padding is not None and isinstance(preds, (Tensor, np.ndarray)) and preds.ndim == 3:
+        return _read_samples(preds, target, padding)
+    preds = to_tensor_or_list(preds, "preds")
+    target = to_tensor_or_list(target, "target")
+    if isinstance(preds, Tensor) and isinstance(target, Tensor):
+        return _read_padded(preds, target)
+    try:
+        return _read_lists(preds, target)
+    except (TypeError, ValueError) as error:
+        if look_swapped(preds, target):
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"{error}; preds and target look swapped") from error
+        raise
+
+
+def _read_lists(preds: object, target: object) -> Segments:
+    """Read a batch of which at least one side is a sequence."""
+    if isinstance(preds, str):
+        # target is the references of the segment, or a batch of one segment with its references.
+        is_batch = isinstance(target, (list, tuple)) and len(target) == 1 and isinstance(target[0], (list, tuple))
+        preds = [preds]
+        if not is_batch:
+            target = [target]
+    elif isinstance(target, str) and isinstance(preds, Sized) and len(preds) == 1:
+        target = [target]
+    are_padded = [isinstance(side, Tensor) for side in (preds, target)]
+    segments = _items("preds", preds)
+    items = _items("target", target)
+    if len(segments) != len(items):
+        raise ValueError(
+            f"preds has {pluralize(len(segments), 'segment')} and target has {pluralize(len(items), 'item')}: expected "
+            "one item of target, a reference or a list of references, for each segment"
+            f"{transposition_hint(segments, items)}"
+        )
+    # An empty batch is of any kind; as text it agrees with all options.
+    is_text = len(segments) == 0 or isinstance(segments[0], str)
+    hypotheses = checked_segments(segments, is_text, segment_name)
+    types = set() if is_text else checked_token_types(hypotheses, segment_name)
+    all_references, counts = _split_references(items, is_text, tuple in types)
+    if 0 in counts:
+        index = counts.index(0)
+        raise ValueError(
+            f"segment {index} has no reference: its item of target is {shortened(items[index])}; "
+            f"one empty reference is written {[''] if is_text else [[]]}"
+        )
+    reference_name = partial(grouped_name, counts=counts)
+    references = checked_segments(all_references, is_text, reference_name)
+    batch = Segments("text", hypotheses, references, counts)
+    if is_text:
+        warn_of_split_references(hypotheses, references, counts)
+        warn_of_transposed_references(hypotheses, references, counts)
+        return batch
+    types |= checked_token_types(references, reference_name)
+    kind = common_kind(types, batch.documents, batch.name_of)
+    padded = [are_padded[0]] * len(hypotheses) + [are_padded[1]] * len(references) if any(are_padded) else ()
+    return batch._replace(kind=kind, padded=padded, token_types=types)
+
+
+def read_texts(texts: Hypotheses, together: bool = False, name: str = "texts") -> Segments | PaddedSegments:
+    """Find the kind of texts without references, and check them.
+
+    Padded ids may be samples, ``(segments, samples, width)``. ``together`` says whether texts are compared with each
+    other, and ``name`` names them in an error.
+
+    Raises:
+        TypeError, ValueError: the errors of ``read`` for hypotheses.
+    """
+    ids = to_tensor_or_list([texts] if isinstance(texts, str) else texts, name)
+    if isinstance(ids, Tensor):
+        leading_shape = None
+        if ids.dim() == 3:
+            leading_shape = (ids.shape[0], ids.shape[1])
+            ids = ids.flatten(0, 1)
+        _check_rows(name, ids)
+        return PaddedSegments(ids, ids.new_empty(len(ids), 0, 0), leading_shape)
+    items = _items(name, ids)
+    is_text = not items or isinstance(items[0], str)
+    hypotheses = checked_segments(items, is_text, segment_name)
+    types = set() if is_text else checked_token_types(hypotheses, segment_name)
+    kind = "text" if is_text else common_kind(types, hypotheses, segment_name)
+    return Segments(kind, hypotheses, [], [0] * len(hypotheses), together=together, token_types=types)
+
+
+def read_references(references: References) -> Segments | PaddedSegments:
+    """Read the references of segments without hypotheses, where a list of ``str`` is texts and not tokens."""
+    target = to_tensor_or_list(references, "references")
+    if isinstance(target, Tensor) and target.dim() in (2, 3):
+        return read(target.new_empty(len(target), 0), target)
+    first = target
+    for _ in range(2):
+        first = first[0] if isinstance(first, (list, tuple)) and first else first
+    empty = "" if isinstance(first, str) else []
+    return read([empty] * (len(target) if isinstance(target, Sized) else 1), target)
+
+
+def to_tensor_or_list(value: object, where: str) -> Any:
+    """Return numbers as a tensor, another array or a column of a table as a list, and any other object as it is.
+
+    Masked ids are left out of one dimension, and negative in several.
+
+    Raises:
+        TypeError: a tensor or array of another dtype than integers, or a uint64 tensor on an accelerator; a nested,
+            quantized or sparse tensor; a masked array of objects or str; a table with several columns. ``where`` names
+            it.
+        ValueError: an id of 2^63 or more.
+    """
+    if isinstance(value, (list, tuple, str)):
+        return value
+    if isinstance(value, np.ndarray):
+        is_masked = np.ma.is_masked(value)
+        if value.dtype.kind in _NO_NUMBERS:
+            if is_masked:
+                raise TypeError(f"{where} is a masked array of {value.dtype}: expected masks of ids only")
+            return value.tolist()
+        if is_masked and isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "iu":
+            hidden = torch.from_numpy(np.array(np.ma.getmaskarray(value), order="C"))
+            ids = to_tensor_or_list(value.filled(0), where)
+            return ids[~hidden] if value.ndim == 1 else ids.long().masked_fill(hidden, -1)
+        try:
+            # A copy: torch does not accept read-only arrays, negative strides, or another byte order.
+            value = torch.from_numpy(np.array(value, dtype=value.dtype.newbyteorder("="), order="C"))
+        except TypeError as error:
+            raise TypeError(f"{where} is an array of {value.dtype}: expected token ids of an integer dtype") from error
+    if isinstance(value, Tensor):
+        return _sign_ids(value, where)
+    return list_column(value, where)
+
+
+def is_dense(ids: Tensor) -> bool:
+    """Return whether a tensor is neither nested, quantized nor sparse."""
+    return not (ids.is_nested or ids.is_quantized) and ids.layout == torch.strided
+
+
+def _sign_ids(ids: Tensor, where: str) -> Tensor:
+    """Return a dense tensor of an integer dtype in which torch can compare ids."""
+    if not is_dense(ids):
+        raise TypeError(f"{where} is a nested, quantized or sparse tensor: expected a dense one")
+    if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
+        raise TypeError(f"{where} is a tensor of {ids.dtype}: expected token ids of an integer dtype")
+    if ids.dtype != torch.uint64:
+        return ids.long() if ids.dtype in (torch.uint16, torch.uint32) else ids
+    if ids.device.type != "cpu":
+        raise TypeError(
+            f"{where} is a tensor of torch.uint64 on {ids.device}: expected int64, because to look for ids of 2^63 or "
+            "more would wait for the device"
+        )
+    signed = ids.view(torch.int64)
+    if (signed < 0).any():
+        raise ValueError(f"{where} has the id {int(signed[signed < 0][0]) + 2**64}: expected ids below 2^63")
+    return signed
+
+
+def _read_padded(preds: Tensor, target: Tensor) -> PaddedSegments:
+    _check_rows("preds", preds, "preds and target look swapped" if look_swapped(preds, target) else _ONE_SEGMENT)
+    if target.dim() not in (2, 3):
+        raise ValueError(
+            f"target has shape {tuple(target.shape)}: expected (segments, width) or (segments, references, width)"
+        )
+    if len(preds) != len(target):
+        raise ValueError(
+            f"preds has {pluralize(len(preds), 'segment')} and target has {len(target)}: expected references for each "
+            "segment"
+        )
+    if preds.device != target.device:
+        raise ValueError(f"preds is on {preds.device} and target is on {target.device}: expected the same device")
+    if target.dim() == 2:
+        return PaddedSegments(preds, target.unsqueeze(1))
+    if target.shape[1] == 0 and len(target) > 0:
+        raise ValueError(f"target has shape {tuple(target.shape)}: expected at least one reference per segment")
+    return PaddedSegments(preds, target)
+
+
+def _read_samples(preds: Tensor | NDArray[np.generic], target: object, padding: Container[int]) -> PaddedSegments:
+    """Read samples: each becomes a segment, with the references of its own."""
+    segments, samples, _ = preds.shape
+    expected = f"expected references ({segments}, width) or ({segments}, references, width)"
+    is_padded = isinstance(target, (Tensor, np.ndarray))
+    try:
+        references = target if isinstance(target, Tensor) else to_tensor_or_list(np.ma.asanyarray(target), "target")
+    except ValueError as error:
+        raise ValueError(f"target is ragged, but the samples are padded: {expected}") from error
+    if not isinstance(references, Tensor):
+        raise TypeError(f"target is {shortened(target)}, but the samples are padded: {expected}")
+    if references.dim() not in (2, 3) or len(references) != segments:
+        raise ValueError(f"preds has shape {tuple(preds.shape)} and target {tuple(references.shape)}: {expected}")
+    if not is_padded:
+        # Lists are read like a padded tensor, but negative ids in them are an error.
+        for index, ids in enumerate(references.flatten(1).tolist()):
+            refuse_negative([token for token in ids if token not in padding], f"a reference of segment {index}")
+    repeated = references.repeat_interleave(samples, 0, output_size=samples * segments)
+    hypotheses = to_tensor_or_list(preds, "preds").flatten(0, 1)  # (segments * samples, width)
+    return _read_padded(hypotheses, _sign_ids(repeated, "target"))._replace(leading_shape=(segments, samples))
+
+
+def refuse_negative(ids: Sequence[int], where: str, separator: int | None = None) -> None:
+    """Raise ValueError for a negative id other than the separator in the segment called ``where``."""
+    negative = [token for token in ids if token < 0 and token != separator]
+    if negative:
+        raise ValueError(
+            f"{where} has the id {shortened(negative[0])}: expected indices of a vocabulary, which are not negative, "
+            "or this id in pad_id"
+        )
+
+
+def _check_rows(name: str, ids: Tensor, hint: str = _ONE_SEGMENT) -> None:
+    if ids.dim() != 2:
+        raise ValueError(f"{name} has shape {tuple(ids.shape)}: expected (segments, width); {hint}")
+
+
+def _items(name: str, side: object) -> Documents:
+    """Return the items of a batch as a list, one per segment."""
+    if isinstance(side, (list, tuple)):
+        return list(side)
+    if isinstance(side, Tensor):
+        if side.dim() != 2:
+            raise ValueError(
+                f"{name} has shape {tuple(side.shape)}: expected (segments, width), "
+                "because the other side is a sequence"
+            )
+        return list(side)
+    if isinstance(side, (str, bytes, Mapping, Set)) or not hasattr(side, "__len__"):
+        raise TypeError(f"{name} is {type_name(side)}: expected a sequence with one item per segment")
+    return list(cast("Documents", side))
+
+
+def checked_segments(segments: Documents, is_text: bool, name_of: NameOf) -> Documents:
+    """Return segments, or raise the errors of ``_checked_segment``."""
+    if set(map(type, segments)) <= ({str} if is_text else {list, tuple}):
+        return segments
+    return [_checked_segment(segment, is_text, name_of(index)) for index, segment in enumerate(segments)]
+
+
+def _checked_segment(segment: object, is_text: bool, where: str) -> Document:
+    """Return a str, or for other kinds a sequence or 1-D ids, or raise the error of another segment."""
+    if isinstance(segment, str) is not is_text:
+        kinds = ("tokens or ids", "text")
+        raise TypeError(
+            f"{where} is {type_name(segment)}, {shortened(segment)}, "
+            f"but the first segment is {kinds[is_text]}: expected all text, or all tokens or ids"
+        )
+    segment = to_tensor_or_list(segment, where)
+    if isinstance(segment, Tensor):
+        if segment.dim() != 1:
+            raise ValueError(f"{where} is a tensor of shape {tuple(segment.shape)}: expected 1-D ids")
+        return segment.long()
+    if isinstance(segment, bytes) or not isinstance(segment, Sequence):
+        raise TypeError(
+            f"{where} is {type_name(segment)}, {shortened(segment)}: expected a str, a sequence of tokens, or 1-D ids"
+        )
+    return segment
+
+
+def _split_references(items: Documents, is_text: bool, tuple_tokens: bool) -> tuple[Documents, list[int]]:
+    """Return the references of all items of ``target``, and the number of references of each item."""
+    types = set(map(type, items)) if is_text else set()
+    if types == {str}:
+        return items, [1] * len(items)
+    if not (is_text and types <= {list, tuple}):
+        items = [_list_references(item, is_text, tuple_tokens) for item in items]
+    return list(chain.from_iterable(items)), list(map(len, items))
+
+
+def _list_references(item: object, is_text: bool, tuple_tokens: bool) -> Sequence[object]:
+    """Return the references in an item of ``target``, which may itself be the only reference."""
+    if isinstance(item, np.ndarray):
+        item = to_tensor_or_list(item, "an item of target") if item.dtype.kind in _NO_NUMBERS else item
+    else:
+        item = list_column(item, "an item of target")
+    # list and tuple first: the check against Sequence takes ten times as long.
+    if isinstance(item, (str, bytes)) or not isinstance(item, (list, tuple, Sequence)):
+        return [item]
+    if is_text or len(item) == 0:
+        return item
+    first = item[0]
+    if isinstance(first, tuple) and tuple_tokens:
+        # If tokens are tuples, a tuple that contains tuples is a segment.
+        return item if len(first) > 0 and isinstance(first[0], tuple) else [item]
+    if isinstance(first, (Tensor, np.ndarray)):
+        return item if first.ndim > 0 else [item]
+    return item if isinstance(first, Sequence) and not isinstance(first, (str, bytes)) else [item]
+
+
+_CONTAINERS = (Tensor, np.ndarray, list, dict, set)
+_FLOATS = (float, np.floating)
+
+
+def checked_token_types(segments: Sequence[Document], name_of: NameOf) -> set[type]:
+    """Return the types of all tokens, or raise TypeError for a wrong one, whose segment ``name_of`` names."""
+    lists = [segment for segment in segments if not isinstance(segment, Tensor)]
+    types = set(map(type, chain.from_iterable(lists)))
+    wrong = tuple(kind for kind in types if issubclass(kind, _CONTAINERS + _FLOATS))
+    if wrong:
+        _refuse_token(segments, wrong, name_of)
+    has_ids = len(lists) < len(segments) and any(len(s) for s in segments if isinstance(s, Tensor))
+    return types | {int} if has_ids else types
+
+
+def common_kind(types: set[type], segments: Sequence[Document], name_of: NameOf) -> Kind:
+    """Return the kind of segments by the types of all their tokens, or raise TypeError if ids and tokens are mixed."""
+    kinds = set(map(_kind_of_type, types))
+    if len(kinds) > 1:
+        _refuse_mixed(segments, name_of)
+    return kinds.pop() if kinds else "tokens"
+
+
+def _kind_of_type(token_type: type) -> Kind:
+    is_integer = issubclass(token_type, (int, np.integer)) and not issubclass(token_type, bool)
+    return "ids" if is_integer else "tokens"
+
+
+def _refuse_token(segments: Sequence[Document], wrong: tuple[type, ...], name_of: NameOf) -> NoReturn:
+    for index, segment in enumerate(segments):
+        for token in () if isinstance(segment, Tensor) else segment:
+            if isinstance(token, _FLOATS):
+                raise TypeError(
+                    f"{name_of(index)} holds {shortened(token)}, {type_name(token)}: expected token ids, which are "
+                    "integers, or tokens such as words"
+                )
+            if type(token) in wrong:
+                raise TypeError(
+                    f"{name_of(index)} holds {type_name(token)} as a token: expected hashable tokens, or ids as "
+                    "integers or as one 1-D tensor"
+                )
+    raise AssertionError("types of wrong tokens, but no such token")
+
+
+def _refuse_mixed(segments: Sequence[Document], name_of: NameOf) -> NoReturn:
+    before: tuple[int, Kind] | None = None  # the first segment that is not empty
+    for index, segment in enumerate(segments):
+        tokens = segment[:1].tolist() if isinstance(segment, Tensor) else segment
+        tokens_by_kind = {_kind_of_type(type(token)): token for token in tokens}
+        if len(tokens_by_kind) > 1:
+            raise TypeError(
+                f"{name_of(index)} holds {shortened(tokens_by_kind['ids'])}, an id, and "
+                f"{shortened(tokens_by_kind['tokens'])}, a token: "
+                "expected ids, which are integers, or tokens, which are not"
+            )
+        for kind in tokens_by_kind:
+            if before is not None and kind != before[1]:
+                raise TypeError(
+                    f"{name_of(index)} holds {kind}, {shortened(segment)}, but {name_of(before[0])} holds {before[1]}"
+                    ": expected all tokens or all ids"
+                )
+            before = before or (index, kind)
+    raise AssertionError("types of two kinds, but no segment that differs")

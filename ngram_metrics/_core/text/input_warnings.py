@@ -1,0 +1,208 @@
+"""Warnings for input that can be read but is almost certainly a mistake, and hints for errors.
+
+The text of a warning hardly depends on the batch, so that Python's default filter shows it once for a line of code. A
+check looks at few texts, or stops at the first correct one, to take little time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Sequence
+from itertools import chain, islice, product, repeat, starmap
+from typing import TYPE_CHECKING, Any
+from unicodedata import is_normalized
+
+from ngram_metrics._core.text.messages import NameOf, shortened, warn_user
+from ngram_metrics._core.text.word_rules import compose
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+#: Letters and punctuation of scripts without spaces between words, and how many of them between spaces are too many for
+#: words, on average: of Han and Hiragana, and of Thai, Lao, Burmese and Khmer. Katakana alone is often one word.
+_WITHOUT_BLANKS = (
+    (re.compile("[\u3001-\u3002\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff1f]"), 5),
+    (re.compile("[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff]"), 12),
+)
+#: How many hypotheses and references are looked at, and how many characters of each.
+_FEW_TEXTS, _FEW_CHARACTERS = 4, 60
+#: How many hypotheses are looked at for a full stop at the end.
+_MANY_TEXTS = 100
+#: More streams of references are not looked for.
+_STREAMS = 8
+
+
+def warn_of_split_references(hypotheses: Sequence[str], references: Sequence[str], counts: Sequence[int]) -> None:
+    """Warn if the references of every segment look like the words of one reference.
+
+    This is so if each segment has several references of one word each, and a hypothesis contains two different ones:
+    not for alternative spellings of an answer. ``counts`` is the number of references of each segment.
+    """
+    if min(counts, default=0) < 2 or any(len(reference.split()) != 1 for reference in references):
+        return
+    remaining = iter(references)
+    for hypothesis, count in zip(hypotheses, counts, strict=True):
+        words = {reference.strip() for reference in islice(remaining, count)}
+        if len(words.intersection(hypothesis.split())) > 1:
+            warn_user(
+                "the references of each segment are single words, and a hypothesis has several of them: a list of "
+                "str in target is a list of references. Pass a reference as one text, such as 'the cat sat', or pass "
+                "references and hypotheses as lists of tokens"
+            )
+            return
+
+
+def warn_of_no_words(texts: Sequence[str], lengths: Tensor | list[int]) -> None:
+    """Warn if ROUGE's ASCII rule finds no words, by their ``lengths``, in a text with letters or digits."""
+    counts: Sequence[int] = lengths if isinstance(lengths, list) else lengths.tolist()
+    if 0 in counts and any(any(map(str.isalnum, text)) for text, count in zip(texts, counts, strict=True) if not count):
+        warn_user(
+            "ROUGE's rule for words keeps only a-z and 0-9, and a text without words scores 0: tokenizer='unicode' "
+            "keeps letters and digits of all scripts, and a tokenizer of your own gets the original text with "
+            "normalizer=str"
+        )
+
+
+def transposition_hint(preds: Sequence[object], target: Sequence[object]) -> str:
+    """Return a hint for an error if ``target`` has sacrebleu's form, an item per stream of references, else ``""``."""
+    if not preds or not target:
+        return ""
+    is_text = isinstance(preds[0], str)
+    for stream in target:
+        if not isinstance(stream, (list, tuple)) or len(stream) != len(preds):
+            return ""
+        if not (isinstance(stream[0], str) if is_text else isinstance(stream[0], list) or hasattr(stream[0], "ndim")):
+            return ""
+    return "; target looks like sacrebleu's list of reference streams: pass list(zip(*target))"
+
+
+def warn_of_transposed_references(hypotheses: Sequence[str], references: Sequence[str], counts: Sequence[int]) -> None:
+    """Warn if the items of ``target`` are sacrebleu's streams: the first text of each belongs to the first hypothesis.
+
+    This is so if there are as many references of each segment as hypotheses, and each text shares at least twice as
+    many words (Jaccard) with the hypothesis of its position as with any other hypothesis and the texts beside it.
+    Correct references fail at the first or second text.
+    """
+    size = len(hypotheses)
+    if not 2 <= size <= _STREAMS or any(count != size for count in counts):
+        return
+
+    def is_of_its_position(stream: int, position: int) -> bool:
+        beside = references[stream * size : (stream + 1) * size]
+        text = beside[position]
+        likeness = _likeness(text, hypotheses[position])
+        others = (other for texts in (beside, hypotheses) for index, other in enumerate(texts) if index != position)
+        return all(likeness > 2 * _likeness(text, other) for other in others)
+
+    if all(starmap(is_of_its_position, product(range(size), repeat=2))):
+        warn_user(
+            "each item of target has a text for every hypothesis, in their order, as sacrebleu's streams of references "
+            "have: an item of target is the references of one segment. Pass list(zip(*target))"
+        )
+
+
+def _likeness(first: str, second: str) -> float:
+    words = set(first.split())
+    others = set(second.split())
+    return len(words & others) / max(1, len(words | others))
+
+
+def warn_of_texts_as_tokens(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> None:
+    """Warn if every document is empty or a token with spaces inside, such as ``["the cat"]`` but not ``[" the"]``."""
+    first = None
+    for index, document in enumerate(documents):
+        if len(document) > 1 or (len(document) == 1 and not _has_blanks_inside(document[0])):
+            return
+        if first is None and len(document) == 1:
+            first = index
+    if first is not None:
+        warn_user(
+            f"{name_of(first)} is one token with spaces; a text is a str: pass 'the cat sat' instead of "
+            "['the cat sat'], which matches as a whole or not at all"
+        )
+
+
+def _has_blanks_inside(token: object) -> bool:
+    return isinstance(token, str) and len(token.split(None, 1)) > 1
+
+
+def warn_of_another_tokenizer(tokenizer: object, hypotheses: Sequence[str], references: Sequence[str]) -> None:
+    """Warn if BLEU's rule for words, ``tokenizer``, does not suit the texts."""
+    if tokenizer in (None, "none", "13a", "intl"):
+        warn_of_unsplit_texts(hypotheses, references)
+    first = hypotheses[:_MANY_TEXTS]
+    if tokenizer == "13a" and 2 * sum(map(str.endswith, first, repeat(" ."))) > len(first):  # as in sacrebleu
+        warn_user(
+            "most hypotheses end in ' .', so they look tokenized, and tokenizer='13a' expects texts as people write "
+            "them: detokenize them, or pass tokenizer=None for text that is tokenized"
+        )
+
+
+def warn_of_unsplit_texts(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    advice: str = "tokenizer='zh' for Chinese, 'ja-mecab' for Japanese, 'unicode' for Thai, or 'char' for any script",
+) -> None:
+    """Warn if a rule that splits at spaces meets texts most of which are in a script without spaces."""
+    few = [text[:_FEW_CHARACTERS] for texts in (hypotheses, references) for text in texts[:_FEW_TEXTS]]
+    joined = " ".join(few)
+    if joined.isascii():
+        return
+    for letters, shortest in _WITHOUT_BLANKS:
+        parts = joined.split() if letters.search(joined) else []
+        counts = [count for part in parts if (count := len(letters.findall(part)))]
+        if counts and sum(counts) >= shortest * len(counts) and 2 * sum(counts) > sum(map(len, parts)):
+            warn_user(
+                "the texts have no spaces between words, and this tokenizer splits at spaces: a segment is one word. "
+                f"Pass {advice}"
+            )
+            return
+
+
+def warn_of_unicode_form(texts: Sequence[str], references: Sequence[Sequence[str]], name: str, first: int = 0) -> bool:
+    """Warn of the first word that a reference has in another Unicode form, and return whether there is one.
+
+    In the warning ``name`` precedes the number of a text, from ``first`` on.
+    """
+    if is_normalized("NFC", "\n".join(texts)) and is_normalized("NFC", "\n".join(chain(*references))):
+        return False
+    for number, (text, text_references) in enumerate(zip(texts, references, strict=True), first):
+        word = find_other_form(text, text_references)
+        if word is not None:
+            warn_user(
+                f"{name} {number}: {shortened(word)} has another Unicode form than in the reference, composed or "
+                "decomposed, and counts as another word: convert both, as by uconv -x NFC or unicodedata.normalize"
+            )
+            return True
+    return False
+
+
+def find_other_form(text: str, references: Sequence[str]) -> str | None:
+    """Return the first word of a text that a reference has composed where it is decomposed, or the other way round."""
+    if all(is_normalized("NFC", given) for given in (text, *references)):
+        return None
+    reference_words = set(chain(*map(str.split, references)))
+    composed = set(map(compose, reference_words))
+    for word in text.split():
+        if word not in reference_words and compose(word) in composed:
+            return word
+    return None
+
+
+def look_swapped(preds: Any, target: object) -> bool:
+    """Return whether ``preds`` is one level deeper than ``target``, as references are, not counting lists of words."""
+    depth = _depth(preds)
+    if depth - _depth(target) != 1:
+        return False
+    if depth == 1:
+        return isinstance(target, str)
+    return depth > 2 or any(map(_has_blanks_inside, preds[0]))
+
+
+def _depth(value: object) -> int:
+    """Return the number of levels, at most 4, above a str, a number or a token: 1 for ``["a b"]``."""
+    depth = 0
+    while isinstance(value, (list, tuple)) and depth < 4:
+        depth += 1
+        value = value[0] if value else None
+    return depth + int(getattr(value, "ndim", 0))

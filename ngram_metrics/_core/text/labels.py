@@ -1,0 +1,75 @@
+"""Labels of segments, such as their documents: sequences, arrays or columns of tables, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence, Set
+from typing import Any, TypeAlias
+
+import torch
+from torch import Tensor
+
+from ngram_metrics._core.text.input_types import frame_package, list_values
+from ngram_metrics._core.text.messages import pluralize, shortened, type_name
+
+#: A label for each segment, such as the name of its article.
+Labels: TypeAlias = Sequence[Hashable]
+
+
+def cluster_numbers(clusters: Labels, system: str, segments: int) -> Tensor:
+    """Return the number of each segment's cluster, ``(segments,)`` int64 on the CPU, where equal labels are a cluster.
+
+    Raises:
+        TypeError: the errors of ``checked_labels``; None as a label.
+        ValueError: another number of labels than of segments; a blank label; one label for several segments.
+    """
+    labels = checked_labels("clusters", clusters, system, segments)
+    if None in labels:
+        raise TypeError(f"label {labels.index(None)} of clusters is None: expected the cluster of the segment")
+    for index, label in enumerate(labels):
+        if isinstance(label, str) and not label.strip():
+            raise ValueError(f"label {index} of clusters is blank: expected the cluster of the segment")
+    indices = {label: index for index, label in enumerate(dict.fromkeys(labels))}
+    if len(indices) == 1 < segments:
+        raise ValueError(
+            f"clusters has the same label for all {segments} segments, {shortened(labels[0])}: "
+            "expected at least two clusters"
+        )
+    return torch.tensor([indices[label] for label in labels], dtype=torch.int64, device="cpu")
+
+
+def checked_labels(name: str, labels: Any, system: str, segments: int) -> list[Hashable]:
+    """Return labels of the segments of a ``system`` as a list, with None for missing ones.
+
+    Raises:
+        TypeError: not a sequence, an array or a column of hashable labels; a table; NaN as a label.
+        ValueError: another number of labels than of segments; times in a column of polars or pyarrow that differ by
+            less than a microsecond.
+    """
+    listed = list_sequence(name, labels, "a label for each segment")
+    if len(listed) != segments:
+        raise ValueError(
+            f"{name} has {pluralize(len(listed), 'label')} and {system} {pluralize(segments, 'segment')}: "
+            "expected as many"
+        )
+    for index, label in enumerate(listed):
+        # Two tensors are never equal labels: they are compared by their identity.
+        if not isinstance(label, Hashable) or isinstance(label, Tensor):
+            raise TypeError(f"label {index} of {name} is {shortened(label)}: expected a hashable, such as a str")
+        if label != label:
+            reason = "and a NaN is not equal to itself"
+            raise TypeError(f"label {index} of {name} is {shortened(label)}, {reason}: expected a str or None")
+    # Python's times end at microseconds.
+    distinct = labels.n_unique() if hasattr(labels, "n_unique") else 0
+    if hasattr(labels, "to_pylist"):
+        distinct = len(labels.unique())
+    if distinct > len(set(listed)):
+        raise ValueError(f"{name} has times that differ by less than a microsecond: expected text or integers")
+    return listed
+
+
+def list_sequence(name: str, items: Any, expected: str) -> list[Any]:
+    """Return a sequence, an array or a column of a table as a list, or raise TypeError with what is ``expected``."""
+    is_sequence = hasattr(items, "__len__") and hasattr(items, "__iter__")
+    if frame_package(items) is None and (isinstance(items, (str, bytes, Mapping, Set)) or not is_sequence):
+        raise TypeError(f"{name} is {type_name(items)}: expected {expected}")
+    return list_values(items, name)

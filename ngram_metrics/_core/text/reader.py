@@ -1,0 +1,197 @@
+"""From ``preds`` and ``target`` to token ids: the base class of all readers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Container, Sequence
+from itertools import chain
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ngram_metrics._core.basics.option_checks import pad_ids, refuse_missing_pad_id
+from ngram_metrics._core.counting.documents import (
+    Batch,
+    DocumentGroups,
+    PaddedSides,
+    RaggedSides,
+    RaggedTokens,
+    has_data,
+    host_counts,
+    padded_sides,
+    ragged_sides,
+)
+from ngram_metrics._core.counting.numpy_matches import must_use_torch
+from ngram_metrics._core.text.input_forms import PaddedSegments, Segments, read, read_texts
+from ngram_metrics._core.text.input_warnings import warn_of_texts_as_tokens
+from ngram_metrics._core.text.numbering import listed_ids, number_ids, number_tensors, number_tokens
+from ngram_metrics._core.text.python_readers import PythonReader
+from ngram_metrics._core.text.tokenizer_option import is_for_text_only
+
+
+class Reader(PythonReader):
+    """How ``preds`` and ``target`` are read."""
+
+    def read_systems(
+        self, systems: Sequence[Sequence[str]], references: Sequence[str] | Sequence[Sequence[str]]
+    ) -> Batch:
+        """Read the texts of several systems, one per segment, into a batch of all segments of each system in turn.
+
+        Either no segment has references, or each has one or more.
+
+        Raises:
+            TypeError, ValueError: the errors of ``_core.text.input_forms.read`` and of ``encode``.
+        """
+        # An empty text is a reference, an empty list is none.
+        has_references = any(isinstance(item, str) or item for item in references)
+        segments = read(systems[0], references) if has_references else read_texts(systems[0])
+        assert isinstance(segments, Segments)
+        every = list(chain.from_iterable(systems))
+        batch = self.encode(segments._replace(hypotheses=every))
+        if len(systems) == 1:
+            return batch
+        parts: dict[str, Any] = {}
+        for name in ("sides", "words", "summaries"):
+            if (part := getattr(batch, name)) is not None:
+                # Summaries have a group for each reference, and not for each segment.
+                repeated = torch.arange(len(part.references.counts), device="cpu").repeat(len(systems))
+                parts[name] = part._replace(references=part.references.take(repeated))
+        return batch._replace(**parts)
+
+    def encode(self, segments: Segments | PaddedSegments) -> Batch:
+        """Turn segments that ``_core.text.input_forms`` has read into token ids.
+
+        Raises:
+            TypeError: a token that is not hashable; a callable that returned an object of a wrong type.
+            ValueError: options for text together with tokens or ids; a padded tensor without ``pad_id``; in a sequence
+                or 1-D tensor a negative id that is not in ``pad_id``.
+        """
+        if segments.kind == "text":
+            return self._encode_text(segments)
+        dropped = self._check_options(segments)
+        if isinstance(segments, PaddedSegments):
+            return self._encode_padded(segments, dropped)
+        return self._encode_tokens(segments, dropped)
+
+    @property
+    def sample_padding(self) -> tuple[int, ...] | None:
+        """The ids that are not tokens, if hypotheses may be samples, else None."""
+        return None
+
+    def reads_in_python(self, segments: Segments | PaddedSegments) -> bool:
+        """Return whether ``read_in_python`` reads these segments.
+
+        It does not read texts if the reader has an external tokenizer or another callable, tokens other than ``str``,
+        integers other than ``int``, and tensors without data, as in ``torch.vmap``.
+        """
+        if isinstance(segments, PaddedSegments):
+            is_read = segments.leading_shape is None and self._separator is None and bool(pad_ids(self.pad_id))
+            return is_read and all(map(has_data, segments[:2]))
+        if segments.kind == "text":
+            return self.reads_text_in_python
+        if not segments.token_types <= {int if segments.kind == "ids" else str}:
+            return False
+        return all(has_data(document) for document in segments.documents if isinstance(document, Tensor))
+
+    def read_in_python(
+        self, segments: Segments | PaddedSegments
+    ) -> tuple[Sequence[object], Sequence[object], list[int]]:
+        """Return hypotheses, references and how many each segment has, as ``python_scores`` counts them.
+
+        Raises:
+            TypeError, ValueError: the errors of ``encode``.
+        """
+        listed = self._list_padded(segments) if isinstance(segments, PaddedSegments) else segments
+        first = len(listed.hypotheses)
+        if listed.kind == "text":
+            documents = self.read_texts_in_python(listed.documents, first, listed.name_of)
+        else:
+            documents = self._read_tokens_in_python(listed)
+        return documents[:first], documents[first:], listed.counts
+
+    def _read_tokens_in_python(self, segments: Segments) -> Sequence[Any]:
+        """Read tokens or ids, the hypotheses first."""
+        dropped = self._check_options(segments)
+        if segments.kind == "tokens":
+            self._check_tokens(segments)
+            return segments.documents
+        return listed_ids(segments, dropped, self._separator)
+
+    def _list_padded(self, segments: PaddedSegments) -> Segments:
+        """Return padded ids as lists, without missing references and without the ids that are not tokens."""
+        padding = {*pad_ids(self.pad_id)}
+        hypotheses = [_tokens(row, padding) for row in segments.hypotheses.tolist()]
+        references: list[list[int]] = []
+        counts = []
+        for rows in segments.references.tolist():
+            present = [tokens for row in rows if (tokens := _tokens(row, padding))]
+            if rows and not present:
+                present = [[]]  # all references are missing: one empty reference stands for them
+            references += present
+            counts.append(len(present))
+        return Segments("ids", hypotheses, references, counts)
+
+    @property
+    def _separator(self) -> int | None:
+        """An id that separates the sentences of a summary. It may be negative, and is then not padding."""
+        return None
+
+    @abstractmethod
+    def _encode_text(self, segments: Segments) -> Batch:
+        """Encode texts."""
+
+    def _encode_tokens(self, segments: Segments, dropped: tuple[int, ...]) -> Batch:
+        """Encode sequences of tokens or ids, without the ids in ``dropped``."""
+        documents = segments.documents
+        if documents and all(isinstance(document, Tensor) for document in documents):
+            tokens = number_tensors(segments, dropped)
+        elif segments.kind == "tokens":
+            self._check_tokens(segments)
+            tokens = number_tokens(documents, segments.name_of)
+        else:
+            tokens = number_ids(listed_ids(segments, dropped))
+        return batch_of(segments, tokens)
+
+    def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batch:
+        """Encode padded ids without gaps: on a CPU as lists, else in steps that do not depend on the data."""
+        sides: RaggedSides | PaddedSides
+        if must_use_torch() or not all(map(has_data, segments[:2])):
+            sides = padded_sides(segments.hypotheses, segments.references, dropped, self._separator)
+        else:
+            sides = ragged_sides(segments.hypotheses, segments.references, dropped, self._separator)
+        return Batch(sides, segments.leading_shape)
+
+    def _check_tokens(self, segments: Segments) -> None:
+        """Warn of tokens that are whole texts."""
+        warn_of_texts_as_tokens(segments.documents, segments.name_of)
+
+    def _check_options(self, segments: Segments | PaddedSegments) -> tuple[int, ...]:
+        """Return the ids that are not tokens, or raise ValueError for an option for text or padded ids without them."""
+        for name, value in self._text_options().items():
+            if is_for_text_only(value):
+                raise ValueError(
+                    f"{name} is an option for text, but the segments are {segments.kind}: expected texts, "
+                    f"or {name}={False if value is True else None}"
+                )
+        padding = pad_ids(self.pad_id)
+        if isinstance(segments, PaddedSegments) or any(segments.padded):
+            refuse_missing_pad_id(padding)
+        return padding if segments.kind == "ids" else ()
+
+
+def _tokens(row: Sequence[int], dropped: Container[int]) -> list[int]:
+    """Return the ids of a padded row that are tokens."""
+    return [token for token in row if token >= 0 and token not in dropped]
+
+
+def batch_of(segments: Segments, tokens: RaggedTokens) -> Batch:
+    """Return a batch from the tokens of all documents."""
+    return Batch(sides_of(segments, tokens))
+
+
+def sides_of(segments: Segments, tokens: RaggedTokens) -> RaggedSides:
+    """Split tokens into hypotheses and the references that follow them."""
+    first = len(segments.hypotheses)
+    references = DocumentGroups(tokens.slice(first, tokens.documents), host_counts(segments.counts))
+    return RaggedSides(tokens.slice(0, first), references)

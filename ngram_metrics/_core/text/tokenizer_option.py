@@ -1,0 +1,244 @@
+"""Tokenizers: the values that ``tokenizer`` accepts, and how external tokenizers are called.
+
+None splits at whitespace. A name is ``"unicode"`` or one of sacrebleu's tokenizers: all are rules of
+``_core.text.word_rules``, except the two that use MeCab, which are sacrebleu's code. A callable takes one text
+and returns its tokens. A Hugging Face tokenizer returns the ids of the whole batch at once, a sentencepiece model its
+pieces. Importing this module imports no torch.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import unicodedata
+from collections.abc import Callable, Hashable, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard, TypeVar, get_args
+
+from ngram_metrics._core.text.messages import NameOf, shortened, type_name
+from ngram_metrics._core.text.word_rules import has_splitter
+
+if TYPE_CHECKING:
+    from ngram_metrics._core.text.word_bounds import Rule
+
+#: The rules of ``_core.text.word_rules``, and sacrebleu's tokenizers that use MeCab.
+TokenizerName: TypeAlias = Literal["13a", "char", "intl", "ja-mecab", "ko-mecab", "none", "unicode", "zh"]
+_NAMES: list[str] = list(get_args(TokenizerName))
+#: From texts, and a function that names them, to the tokens of each text.
+BatchTokenizer = Callable[[Sequence[str], NameOf], Sequence[Sequence[Hashable]]]
+
+_Item = TypeVar("_Item")
+#: The tokenizers that run sacrebleu's code, and their classes.
+_OF_SACREBLEU = {"ja-mecab": "tokenizer_ja_mecab.TokenizerJaMecab", "ko-mecab": "tokenizer_ko_mecab.TokenizerKoMecab"}
+#: Other names in sacrebleu: these tokenizers download a model when they are first used.
+_DOWNLOADING = ("spm", "flores101", "flores200", "spBLEU-1K")
+
+
+def rule_of(tokenizer: object) -> Rule | None:
+    """Return the rule of a tokenizer, or None for an external tokenizer."""
+    from ngram_metrics._core.text.word_bounds import NAMED  # imports torch, which an external tokenizer does not need
+
+    name = "none" if tokenizer is None else tokenizer
+    return NAMED.get(name) if isinstance(name, str) else None
+
+
+def check_tokenizer(tokenizer: object) -> None:
+    """Raise the errors of ``batch_tokenizer`` for an external tokenizer, and none for a rule."""
+    if not has_splitter(tokenizer):
+        batch_tokenizer(tokenizer)
+
+
+def batch_tokenizer(tokenizer: object) -> BatchTokenizer:
+    """Return the function that tokenizes a batch with an external tokenizer.
+
+    Args:
+        tokenizer: ``"ja-mecab"`` or ``"ko-mecab"``, a callable ``str -> sequence of hashables``, a
+            ``tokenizers.Tokenizer``, a tokenizer of ``transformers``, or a ``sentencepiece.SentencePieceProcessor``.
+
+    Raises:
+        ValueError: an unknown name, or a Hugging Face tokenizer that is set to truncate.
+        TypeError: anything else.
+        ModuleNotFoundError: a tokenizer of sacrebleu, if sacrebleu or a package that it needs is not installed.
+    """
+    if isinstance(tokenizer, str):
+        return partial(_call_sacrebleu, _sacrebleu_tokenizer(tokenizer))
+    if _is_of_tokenizers(tokenizer):
+        if tokenizer.truncation is not None:
+            raise ValueError(
+                f"this tokenizer truncates ({tokenizer.truncation}), which would change the score: "
+                "call its no_truncation() first"
+            )
+        return partial(_call_tokenizers, tokenizer)
+    if hasattr(tokenizer, "convert_ids_to_tokens"):
+        return partial(_call_transformers, tokenizer)
+    if _is_of_sentencepiece(tokenizer):
+        return partial(_call_sentencepiece, tokenizer)
+    if callable(tokenizer):
+        return partial(call_each, tokenizer, "tokenizer", "tokens")
+    raise TypeError(
+        f"tokenizer is {type_name(tokenizer)}: expected None, one of {_NAMES}, "
+        "a callable from a str to a sequence of tokens, a SentencePieceProcessor, or a Hugging Face tokenizer"
+    )
+
+
+def is_for_text_only(option: object) -> bool:
+    """Return whether an option is an error for tokens and ids. The name of a tokenizer is not: it is ignored."""
+    return not (option is None or option is False or isinstance(option, str))
+
+
+def tokenizer_signature(tokenizer: object, kind: str = "text") -> dict[str, str]:
+    """Return the name of a tokenizer and the version of its package, for the signature of a ``kind`` of input."""
+    if kind in ("tokens", "ids"):
+        return {}
+    if tokenizer is None:
+        return {"tok": "none"}
+    if isinstance(tokenizer, str):
+        if tokenizer not in _OF_SACREBLEU and tokenizer in _NAMES:
+            data = {"unidata": unicodedata.unidata_version} if tokenizer in ("intl", "unicode") else {}
+            return {"tok": tokenizer, **data}
+        # sacrebleu's signature contains the versions of MeCab and of its dictionary.
+        return {"tok": _sacrebleu_tokenizer(tokenizer).signature(), "sacrebleu": _version("sacrebleu")}
+    if _is_of_tokenizers(tokenizer):
+        return {"tok": f"{callable_name(tokenizer)}[{_digest(tokenizer)}]", "tokenizers": _version("tokenizers")}
+    if hasattr(tokenizer, "convert_ids_to_tokens"):
+        # A model may have several revisions under one name.
+        path = getattr(tokenizer, "name_or_path", "")
+        backend = getattr(tokenizer, "backend_tokenizer", None)
+        revision = [name for name in (path, _digest(backend) if _is_of_tokenizers(backend) else "") if name]
+        name = callable_name(tokenizer) + (f"[{','.join(revision)}]" if revision else "")
+        return {"tok": name, "transformers": _version("transformers")}
+    if _is_of_sentencepiece(tokenizer):
+        return {
+            "tok": f"spm[{_sha256(tokenizer.serialized_model_proto())}]",
+            "sentencepiece": _version("sentencepiece"),
+        }
+    return {"tok": callable_name(tokenizer)}
+
+
+def callable_name(function: object) -> str:
+    """Return the qualified name of a function or of a callable's class, with the arguments of a partial."""
+    if isinstance(function, partial):
+        fixed = [("", value) for value in function.args] + [
+            (f"{name}=", value) for name, value in function.keywords.items()
+        ]
+        settings = (name + (callable_name(value) if callable(value) else repr(value)) for name, value in fixed)
+        return f"{callable_name(function.func)}({','.join(settings)})"
+    named = function if hasattr(function, "__qualname__") else type(function)
+    module = getattr(named, "__module__", None)  # built-in methods have no module
+    return f"{module}.{named.__qualname__}" if module else named.__qualname__
+
+
+def _digest(tokenizer: Any) -> str:
+    """Return a digest of the vocabulary and the rules of a tokenizer."""
+    settings = json.loads(tokenizer.to_str())
+    for name in ("padding", "truncation"):  # these change from call to call, but not the counts
+        settings.pop(name, None)
+    return _sha256(json.dumps(settings, sort_keys=True).encode())
+
+
+def _version(package: str) -> str:
+    """Return the version of a package that is installed."""
+    from importlib.metadata import version  # takes as long to import as the rest of the command
+
+    return version(package)
+
+
+def _sha256(content: bytes) -> str:
+    """Return the first digits of a digest."""
+    from hashlib import sha256  # OpenSSL takes time to load, and rules need no digest
+
+    return sha256(content).hexdigest()[:8]
+
+
+def reads_text_as_it_is(tokenizer: object) -> bool:
+    """Return whether a tokenizer normalizes text itself: one given by name, or one with a vocabulary."""
+    return isinstance(tokenizer, str) or has_vocabulary(tokenizer)
+
+
+def has_vocabulary(tokenizer: object) -> bool:
+    """Return whether this is a tokenizer of ``tokenizers``, ``transformers`` or ``sentencepiece``."""
+    return (
+        _is_of_tokenizers(tokenizer) or hasattr(tokenizer, "convert_ids_to_tokens") or _is_of_sentencepiece(tokenizer)
+    )
+
+
+def _is_of_tokenizers(tokenizer: object) -> TypeGuard[Any]:
+    """Return whether this is a ``tokenizers.Tokenizer``, as other objects may have an ``encode_batch`` too."""
+    return hasattr(tokenizer, "encode_batch") and hasattr(tokenizer, "truncation")
+
+
+def _is_of_sentencepiece(tokenizer: object) -> TypeGuard[Any]:
+    return hasattr(tokenizer, "serialized_model_proto")
+
+
+@cache
+def _sacrebleu_tokenizer(name: str) -> Any:
+    if name in _DOWNLOADING:
+        raise ValueError(
+            f"tokenizer {name!r} would download a model: load its sentencepiece model yourself and "
+            "pass the SentencePieceProcessor"
+        )
+    if name not in _OF_SACREBLEU:
+        hint = f"of a model, pass its tokenizer, such as AutoTokenizer.from_pretrained({name!r})"
+        if name.lower() in _NAMES:
+            hint = f"did you mean {name.lower()!r}?"
+        raise ValueError(f"unknown tokenizer {name!r}: expected one of {_NAMES}, or an object; {hint}")
+    module, class_name = _OF_SACREBLEU[name].split(".")
+    try:
+        tokenizer = getattr(importlib.import_module(f"sacrebleu.tokenizers.{module}"), class_name)()
+    except (ImportError, RuntimeError) as error:  # sacrebleu raises RuntimeError if MeCab is missing
+        raise ModuleNotFoundError(
+            f"tokenizer {name!r} needs a package that is not installed: pip install 'sacrebleu[ja,ko]'"
+        ) from error
+    return tokenizer
+
+
+def _call_sacrebleu(tokenizer: Callable[[str], str], texts: Sequence[str], name_of: NameOf) -> list[list[str]]:
+    # sacrebleu strips whitespace at the right end before it tokenizes, and splits the result at whitespace.
+    return [tokenizer(text.rstrip()).split() for text in texts]
+
+
+def _call_tokenizers(tokenizer: Any, texts: Sequence[str], name_of: NameOf) -> list[Sequence[int]]:
+    encodings = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+    if tokenizer.padding is None:
+        return [encoding.ids for encoding in encodings]
+    return [
+        [token for token, is_token in zip(encoding.ids, encoding.attention_mask, strict=True) if is_token]
+        for encoding in encodings
+    ]
+
+
+def _call_transformers(tokenizer: Any, texts: Sequence[str], name_of: NameOf) -> list[Sequence[int]]:
+    if not texts:
+        return []
+    return tokenizer(
+        list(texts),
+        add_special_tokens=False,
+        truncation=False,
+        padding=False,
+        return_attention_mask=False,
+        return_token_type_ids=False,
+        verbose=False,  # no warning about texts longer than the model's limit
+    )["input_ids"]
+
+
+def _call_sentencepiece(tokenizer: Any, texts: Sequence[str], name_of: NameOf) -> list[list[str]]:
+    # As sacrebleu does with its models: strip the right end, and split the pieces at whitespace.
+    stripped = [text.rstrip() for text in texts]
+    return [" ".join(pieces).split() for pieces in tokenizer.encode(stripped, out_type=str, num_threads=1)]
+
+
+def call_each(
+    function: Callable[[str], Sequence[_Item]], name: str, items: str, texts: Sequence[str], name_of: NameOf
+) -> list[Sequence[_Item]]:
+    """Return what a caller's function returns for each text, or raise TypeError if that is no sequence of ``items``."""
+    results = []
+    for index, text in enumerate(texts):
+        result = function(text)
+        if isinstance(result, str) or not isinstance(result, Sequence):
+            raise TypeError(
+                f"the {name} returned {type_name(result)} for {name_of(index)}, {shortened(text)}: "
+                f"expected a sequence of {items}"
+            )
+        results.append(result)
+    return results

@@ -1,0 +1,346 @@
+"""Several systems in one call: scored, compared with a baseline, and shown as a table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from ngram_metrics._core.basics.keywords import named_arguments
+from ngram_metrics._core.basics.option_checks import check_choice, checked_bool, whole_number
+from ngram_metrics._core.basics.output import Progress, open_output
+from ngram_metrics._core.scoring.resampling import SEED
+from ngram_metrics._core.scoring.scorer import Metric, Scorer
+from ngram_metrics._core.scoring.signature import format_references
+from ngram_metrics._core.text.input_types import Tokenizer
+from ngram_metrics._core.text.input_warnings import warn_of_unicode_form
+from ngram_metrics._core.text.labels import Labels
+from ngram_metrics._core.text.messages import type_name
+from ngram_metrics._core.text.word_reader import WordReader
+from ngram_metrics._evaluation import result_tables
+from ngram_metrics._evaluation.evaluate_arguments import (
+    Texts,
+    checked_groups,
+    checked_plan,
+    checked_scorers,
+    checked_sources,
+    checked_texts,
+)
+from ngram_metrics._evaluation.results import GroupResults, Outcome, Results
+from ngram_metrics._evaluation.system_counts import CHUNK, SystemCounts, Systems, compute_outcome, count, segment_values
+from ngram_metrics.significance.comparisons import Correction, Test
+
+if TYPE_CHECKING:
+    import pandas
+
+#: Columns of a table by their names.
+ListColumns: TypeAlias = dict[str, list[Any]]
+
+
+class Evaluation:
+    """The results of systems on the same segments, as ``evaluate`` returns them, on the page docs/guides/evaluate.md.
+
+    A prompt and ``print`` show the table of the command ``ngram-metrics``, and a notebook shows it as HTML. Scores in
+    ``results``, ``groups``, ``segments`` and ``to_pandas`` are from 0 to 1, and scores in tables from 0 to 100.
+    """
+
+    def __init__(self, systems: Systems, outcome: Outcome, texts: Texts) -> None:
+        self._systems, self._outcome, self._texts = systems, outcome, texts
+
+    @property
+    def results(self) -> Results:
+        """The results by the names of systems and values, the baseline first: ``results[system][value].score``.
+
+        Each is a ``_evaluation.results.Result``. A value has the name of its metric. ROUGE has a
+        value for each of its keys, named after the key, with precision and recall beside F.
+        """
+        return self._outcome.results
+
+    @property
+    def groups(self) -> GroupResults:
+        """The results of each group as a corpus of its own: ``groups[label][system][value]``, without p-values.
+
+        For a mapping of groupings ``groups[name][label][system][value]``; empty without ``groups=``. A grouping with
+        more than 50 labels, such as an id, is not scored, and only filters the segments of the page.
+        """
+        return self._outcome.groups
+
+    @property
+    def pairs(self) -> dict[str, dict[str, dict[str, float]]]:
+        """The p-values of all pairs of systems, ``pairs[value][a][b]``, as in ``ngram_metrics.significance.matrix``.
+
+        They are corrected for the number of pairs, and computed when they are first asked for; {} for one system.
+        """
+        return self._outcome.pairs
+
+    @property
+    def ranks(self) -> dict[str, dict[str, tuple[int, int]]]:
+        """The first and the last rank that the tests allow a system, ``ranks[value][system]``, {} for one system.
+
+        The first is 1 + the number of systems that are significantly better, by the p-values of ``pairs``; the last is
+        the number of systems less those that are significantly worse.
+        """
+        return self._outcome.ranks
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """Everything that affects the scores, in sacrebleu's format, by the names of metrics."""
+        return self._outcome.signatures
+
+    def segments(self) -> ListColumns:
+        """Return the scores of all segments as columns, from 0 to 1: the number of the segment, the system, values.
+
+        The rows of a segment, one for each system, are consecutive. For BLEU of a corpus the score of a segment leaves
+        out orders that are longer than the segment, as sacrebleu does.
+        """
+        count = self._outcome.segments
+        columns: ListColumns = {
+            "segment": [segment for segment in range(count) for _ in self._systems],
+            "system": list(self._systems) * count,
+        }
+        system_values = list(map(segment_values, self._systems.values()))
+        for name in system_values[0]:
+            rows = zip(*(values[name] for values in system_values), strict=True)
+            columns[name] = [score for row in rows for score in row]
+        return columns
+
+    def changes(self, system: str, value: str | None = None) -> ListColumns:
+        """Return the segments as columns, from the largest loss against the baseline to the largest gain.
+
+        Args:
+            system: the system, not the baseline.
+            value: the name of a value, such as ``"bleu"`` or ``"rougeL"``; None for the first.
+
+        Returns:
+            ``segment``, counted from 0; ``difference`` of the scores ``score`` and ``baseline_score`` of the segment,
+            as in ``segments``; the texts ``hypothesis`` and ``baseline``; and ``references``, a list for each segment.
+            The worst is first, even if a lower score is better; equal differences are in the order of segments.
+
+        Raises:
+            ValueError: an unknown system or value, or the baseline.
+        """
+        baseline, *others = self.results
+        check_choice("system", system, others)
+        value = self._outcome.values[0] if value is None else value
+        check_choice("value", value, self._outcome.values)
+        scores = segment_values(self._systems[system])[value]
+        base_scores = segment_values(self._systems[baseline])[value]
+        sign = 1 if self._outcome.higher_is_better[value] else -1
+        differences = [score - base_score for score, base_score in zip(scores, base_scores, strict=True)]
+        order = sorted(range(len(differences)), key=lambda segment: sign * differences[segment])
+        columns: dict[str, Sequence[object]] = {
+            "segment": range(len(differences)),
+            "difference": differences,
+            "score": scores,
+            "baseline_score": base_scores,
+            "hypothesis": self._texts.systems[system],
+            "baseline": self._texts.systems[baseline],
+            "references": self._texts.references,
+        }
+        return {name: [column[segment] for segment in order] for name, column in columns.items()}
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a ``pandas.DataFrame`` with a row for each system and value, with scores from 0 to 1.
+
+        The columns are ``system``, ``value`` and the attributes that any result has. With groups the first column is
+        ``group``: a label, ``"domain=news"`` for a mapping of groupings, or empty for all segments.
+
+        Raises:
+            ModuleNotFoundError: pandas is not installed.
+        """
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError("to_pandas needs pandas: pip install pandas") from error
+        rows = [
+            {"group": group, "system": system, "value": value, **result.known()}
+            for group, system, value, result in result_tables.list_rows(self._outcome)
+        ]
+        frame = pandas.DataFrame(rows)
+        return frame if self.groups else frame.drop(columns="group")
+
+    def to_latex(
+        self,
+        digits: int = 2,
+        intervals: bool = True,
+        label: str | None = None,
+        caption: str | None = None,
+        details: bool = False,
+    ) -> str:
+        r"""Return a LaTeX table, which needs ``\usepackage{booktabs}``, with the signatures as comments below it.
+
+        Args:
+            digits: the digits of scores after the decimal point.
+            intervals: whether the intervals are shown.
+            label: the label of the table.
+            caption: LaTeX for the caption; None for a sentence on the data, which is otherwise below the table.
+            details: whether the differences, p-values, ranks and parts of scores are shown, in a table for each value.
+
+        Raises:
+            TypeError, ValueError: an argument of another type, or a number of digits below 0.
+        """
+        _check_text("label", label)
+        _check_text("caption", caption)
+        return self._format("latex", self._style(digits, intervals, details)._replace(label=label, caption=caption))
+
+    def to_markdown(self, digits: int = 2, intervals: bool = True, details: bool = False) -> str:
+        """Return a table in Markdown, see ``to_latex``."""
+        return self._format("markdown", self._style(digits, intervals, details))
+
+    def to_tsv(self) -> str:
+        """Return the rows of ``to_pandas`` as tab-separated lines with all digits, on the scale of tables."""
+        return self._format("tsv")
+
+    def to_json(self) -> str:
+        """Return all results as JSON, including groups."""
+        return self._format("json")
+
+    def write_report(
+        self,
+        path: str | os.PathLike[str],
+        title: str | None = None,
+        tokenizer: Tokenizer | None = "13a",
+        sources: Sequence[str] | None = None,
+    ) -> None:
+        """Write all results and all texts as one HTML page, on the page docs/guides/report.md.
+
+        It filters segments by ``groups=``, makes no requests, and has intervals, by default of the level 0.95.
+
+        Args:
+            path: the path; an existing file is replaced when the page is complete.
+            title: the title of the page; None for the names of the systems.
+            tokenizer: splits texts into words, where matches are shown.
+            sources: the source of each segment, which is shown beside it; an equal output is flagged.
+
+        Raises:
+            TypeError: a title or sources that are not text.
+            ValueError: an unknown tokenizer; no references; another number of sources than of segments.
+            OSError: the file cannot be written; an existing file does not change.
+            ModuleNotFoundError: Jinja2 is not installed (extra ``report``).
+
+        Warns:
+            UserWarning: the bootstrap test of all pairs of fewer than 50 segments, or clusters.
+        """
+        from ngram_metrics._evaluation.page import check_installed, page
+
+        check_installed()
+        source_texts = checked_sources(sources, self._texts)
+        _check_text("title", title)
+        if not self._outcome.references:
+            raise ValueError("the page shows what matches references, and the evaluation has none: expected references")
+        words = WordReader("none" if tokenizer is None else tokenizer)
+        with open_output(os.fsdecode(path)) as write:
+            write(page(self._systems, self._outcome, self._texts, source_texts, words, title))
+
+    @staticmethod
+    def _style(digits: int, intervals: bool, details: bool) -> result_tables.Style:
+        if (count := whole_number(digits)) is None or count < 0:
+            raise ValueError(f"digits must be an integer of at least 0 (got: {digits!r})")
+        return result_tables.Style(
+            count, checked_bool(details, "details"), intervals=checked_bool(intervals, "intervals")
+        )
+
+    def _format(self, form: str, style: result_tables.Style = result_tables.PLAIN) -> str:
+        return result_tables.format_outcome(self._outcome, form, style)
+
+    def __repr__(self) -> str:
+        """Show the table of the command ``ngram-metrics``."""
+        return self._format("table", result_tables.PLAIN._replace(width=result_tables.terminal_width())).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return result_tables.html_table(self._outcome)
+
+
+def _check_text(name: str, text: object) -> None:
+    if text is not None and not isinstance(text, str):
+        raise TypeError(f"{name} is {type_name(text)}: expected a text")
+
+
+@named_arguments
+def evaluate(
+    systems: Mapping[str, Sequence[str]] | Sequence[str],
+    references: Sequence[str] | Sequence[str | Sequence[str]] | Mapping[str, Sequence[str]] | None,
+    metrics: str | Sequence[str] | Mapping[str, Metric | Scorer | str] | None = None,
+    baseline: str | None = None,
+    confidence: float | None = 0.95,
+    test: Test = "randomization",
+    correction: Correction | Literal["none"] = "holm",
+    groups: Labels | Mapping[str, Labels] | None = None,
+    clusters: Labels | None = None,
+    seed: int = SEED,
+) -> Evaluation:
+    """Score systems, and test each against a baseline.
+
+    The command ``ngram-metrics`` gives the same numbers. A terminal shows a progress bar after 2 seconds, if tqdm is
+    installed.
+
+    Args:
+        systems: the segments of each system by its name, or a data frame of pandas or polars with a column for each;
+            or the segments of one system, which is then named ``"system"``.
+        references: the reference of each segment; several such lists; a list of references for each segment; or a
+            mapping of names to lists, or a data frame, if the systems have names too. If there are as many lists as
+            segments, each with as many texts, only a mapping is clear. None if no metric compares with references:
+            repetition does not.
+        metrics: names as the command's ``-m`` takes, such as ``"bleu,chrf,rouge"`` or ``["bleu", "rougeL"]``, with the
+            settings that papers report; or a mapping of names to such names or to metrics of this package, whose
+            settings are used and whose counts do not change. None for ``"bleu,chrf"``.
+        baseline: the system that the others are compared with; None for the first.
+        confidence: the level of the bootstrap intervals, at most 0.998; None for no intervals.
+        test: ``"randomization"`` or ``"bootstrap"``, see ``ngram_metrics.significance``.
+        correction: ``"holm"`` corrects the p-values of each value for the number of systems; None or ``"none"`` leaves
+            them.
+        groups: a label for each segment, or such lists by name. The segments of each label are scored as a corpus. The
+            page also filters segments by them, and a grouping with more than 50 labels, such as an id, only does that.
+        clusters: the document of each segment, a hashable label such as a name: intervals and tests then draw whole
+            documents, because their segments are not independent. In a group, only the segments of a document that are
+            in the group count. One document gives an interval of width 0. Wins, ties and losses count segments. None
+            draws single segments.
+        seed: the seed of the intervals and of the test.
+
+    Returns:
+        The results, with scores and p-values from 0 to 1.
+
+    Raises:
+        TypeError: an argument of another type; segments that are not text; a metric that is not of this package; None
+            as the document of a segment.
+        ValueError: no system or no segment; different numbers of segments, references or labels; references that may
+            be read in two ways, that have names where the system has none, or None where a metric needs them; an
+            unknown metric, baseline, test or correction; a metric with average none; two metrics with the same name for
+            a value; a level out of its range; one document for all segments, or a blank one.
+
+    Warns:
+        UserWarning: the bootstrap test of fewer than 50 segments, or documents; a word that is composed Unicode where
+            a reference has it decomposed, or the other way round.
+
+    Example:
+        >>> import ngram_metrics
+        >>> references = ["The cat sat on the mat.", "There is a dog in the garden.", "It rains."]
+        >>> base = ["The cat is on the mat.", "There is dog in garden.", "It rains."]
+        >>> tuned = ["The cat sat on a mat.", "There is a dog in the garden.", "It rains."]
+        >>> result = ngram_metrics.evaluate({"base": base, "tuned": tuned}, references, confidence=None)
+        >>> print(str(result).splitlines()[2])
+        tuned   79.98   87.36
+        >>> bleu = result.results["tuned"]["bleu"]
+        >>> bleu.wins, bleu.ties, bleu.losses
+        (1, 2, 0)
+    """
+    scorers = checked_scorers(metrics)
+    compared = [name for name, scorer in scorers.items() if scorer.measure.has_references]
+    if references is None and compared:
+        raise ValueError(f"references is None, and the metric {compared[0]!r} compares texts with references")
+    texts = checked_texts(systems, references, baseline)
+    plan = checked_plan(confidence, test, correction, seed, clusters, texts)
+    labels = checked_groups(groups, texts)
+    for name, segments in texts.systems.items():
+        if warn_of_unicode_form(segments, texts.references, f"system {name!r}, segment"):
+            break
+    reference_counts = [len(references) for references in texts.references]
+    written = format_references(min(reference_counts), max(reference_counts))
+    counts = {name: [SystemCounts(scorer, written, keep=True) for scorer in scorers.values()] for name in texts.systems}
+    with Progress("segments") as bar:
+        for first in range(0, len(texts.references), CHUNK):
+            part = slice(first, first + CHUNK)
+            hypotheses = [segments[part] for segments in texts.systems.values()]
+            count(counts, hypotheses, texts.references[part], bar.update)
+        bar.name("resampling")
+        return Evaluation(counts, compute_outcome(counts, list(scorers), texts.names, plan, labels), texts)

@@ -1,0 +1,223 @@
+"""The arguments of ``ngram_metrics.evaluate``, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, get_args
+
+from ngram_metrics._core.basics.option_checks import (
+    check_choice,
+    check_confidence,
+    refuse_average_none,
+    refuse_equal_names,
+)
+from ngram_metrics._core.metrics.definitions import make_metric
+from ngram_metrics._core.scoring.resampling import checked_seed
+from ngram_metrics._core.scoring.scorer import Scorer, scorer_of
+from ngram_metrics._core.text.input_types import frame_package
+from ngram_metrics._core.text.labels import Labels, checked_labels, cluster_numbers, list_sequence
+from ngram_metrics._core.text.messages import did_you_mean, pluralize, shortened, type_name, visible
+from ngram_metrics._evaluation import DEFAULT_METRICS, INSTEAD, METRICS
+from ngram_metrics._evaluation.result_tables import cell_text, label_text
+from ngram_metrics._evaluation.results import ComparisonPlan, Grouping
+from ngram_metrics.significance.comparisons import Correction, Test, check_correction
+
+#: The columns of ``Evaluation.segments`` before the values.
+_SEGMENT_COLUMNS = ("segment", "system")
+
+
+class Texts(NamedTuple):
+    """The texts of systems and references."""
+
+    #: The segments of each system.
+    systems: dict[str, list[str]]
+    #: The names of the references.
+    names: list[str]
+    #: The references of each segment: at least one, or none for all.
+    references: list[list[str]]
+
+    @property
+    def first_system(self) -> str:
+        """The first system, as an error message names it."""
+        return f"system {next(iter(self.systems))!r}"
+
+
+def checked_texts(systems: object, references: object, baseline: str | None) -> Texts:
+    """Return the texts, with the baseline first, or raise what ``ngram_metrics.evaluate`` raises."""
+    systems = _frame_columns("systems", systems)
+    references = _frame_columns("references", references)
+    if isinstance(references, Mapping) and not isinstance(systems, Mapping):
+        raise ValueError(
+            f"references has names, and systems is {type_name(systems)} without names, so they look swapped: expected "
+            "evaluate({name: texts}, references); references with names need a system with a name"
+        )
+    if isinstance(systems, Mapping):
+        named = _check_names("systems", systems, cell_text)
+        texts = {name: _texts(f"system {name!r}", segments) for name, segments in named.items()}
+    else:
+        texts = {"system": _texts("systems", systems)}
+    first, segments = next(iter(texts.items()))
+    if not segments:
+        raise ValueError(f"system {first!r} has no segment: expected at least one")
+    for name, lines in texts.items():
+        _check_length(f"system {name!r}", lines, f"system {first!r}", len(segments))
+    if baseline is not None:
+        check_choice("baseline", baseline, texts)
+        texts = {baseline: texts[baseline], **texts}
+    return Texts(texts, *_references(references, f"system {first!r}", len(segments)))
+
+
+def checked_scorers(metrics: object) -> dict[str, Scorer]:
+    """Return metrics by name, each with the name of its value, or raise what ``ngram_metrics.evaluate`` raises."""
+    if metrics is None:
+        metrics = DEFAULT_METRICS
+    if isinstance(metrics, str):
+        metrics = metrics.split(",")
+    if isinstance(metrics, (list, tuple)) and metrics and all(isinstance(name, str) for name in metrics):
+        metrics = {name.strip(): name for name in metrics}
+    if not isinstance(metrics, Mapping) or not metrics:
+        raise TypeError(f"metrics is {shortened(metrics)}: expected names, or a mapping of names to metric objects")
+    scorers: dict[str, Scorer] = {}
+    for name, metric in _check_names("metrics", metrics).items():
+        if isinstance(metric, str):
+            metric = metric.strip()
+            if metric not in (*METRICS, *INSTEAD):
+                close = did_you_mean(metric, METRICS)
+                raise ValueError(f"unknown metric {metric!r} in metrics: expected some of {','.join(METRICS)}{close}")
+            scorer = make_metric(metric)
+        else:
+            scorer = metric if isinstance(metric, Scorer) else scorer_of(metric, f"metric {name!r}")
+        refuse_average_none(name, scorer)
+        cell = visible(name)
+        scorers[cell] = scorer.rename(cell)
+    columns: dict[str, list[str]] = {}
+    for name, scorer in scorers.items():
+        titles = {value: title for title, value in scorer.titles.items()}
+        columns[name] = [titles.get(value, value) for value in scorer.values]
+        if taken := [column for column in columns[name] if column in _SEGMENT_COLUMNS]:
+            raise ValueError(
+                f"metric {name!r} is named like the column {taken[0]!r} of segments: expected another name"
+            )
+    refuse_equal_names(columns.items())
+    return scorers
+
+
+def checked_plan(
+    confidence: float | None,
+    test: Test,
+    correction: Correction | Literal["none"],
+    seed: int,
+    clusters: Labels | None,
+    texts: Texts,
+) -> ComparisonPlan:
+    """Return how systems are compared, or raise what ``ngram_metrics.evaluate`` raises."""
+    check_confidence(confidence, "micro")
+    check_choice("test", test, get_args(Test))
+    correction = None if correction == "none" else correction
+    check_correction(correction)
+    numbers = None if clusters is None else cluster_numbers(clusters, texts.first_system, len(texts.references))
+    return ComparisonPlan(confidence, test, correction, checked_seed(seed), numbers)
+
+
+def checked_groups(groups: object, texts: Texts) -> Grouping:
+    """Return the label of each segment by the name of a grouping, None for labels without one.
+
+    Raises ValueError also for two labels that are written alike, of which JSON would hold one.
+    """
+    if groups is None:
+        return {}
+    if not isinstance(groups, Mapping):
+        return {None: _labels("groups", groups, texts)}
+    named = _check_names("groups", groups)
+    return {name: _labels(f"groups {name!r}", labels, texts) for name, labels in named.items()}
+
+
+def checked_sources(sources: object, texts: Texts) -> list[str] | None:
+    """Return the source of each segment, or raise TypeError or ValueError."""
+    if sources is None:
+        return None
+    source_texts = _texts("sources", sources)
+    _check_length("sources", source_texts, texts.first_system, len(texts.references))
+    return source_texts
+
+
+def _labels(name: str, labels: object, texts: Texts) -> list[Hashable]:
+    listed = checked_labels(name, labels, texts.first_system, len(texts.references))
+    _check_names(name, dict.fromkeys(listed), lambda label: visible(label_text(label)))
+    return listed
+
+
+def _frame_columns(argument: str, value: Any) -> object:
+    """Return a data frame of pandas or polars as a mapping of its columns, and anything else as it is."""
+    if frame_package(value) not in ("pandas", "polars") or not hasattr(value, "shape"):  # a lazy frame has no columns
+        return value
+    names = list(value.columns)
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"{argument} has several columns named {repeated[0]!r}: expected other names")
+    return {name: value[name] for name in names}
+
+
+def _check_names(argument: str, mapping: Mapping[Any, Any], write: Callable[[str], str] = visible) -> dict[str, Any]:
+    """Return a mapping with texts as names, or raise ValueError if ``write`` writes two of them alike."""
+    if not mapping:
+        raise ValueError(f"{argument} is empty: expected at least one name with its segments")
+    named = {str(name): item for name, item in mapping.items()}
+    if len(set(map(write, named))) < len(mapping):
+        raise ValueError(f"{argument} has two names that are written alike: {list(mapping)}")
+    return named
+
+
+def _references(references: object, system: str, segments: int) -> tuple[list[str], list[list[str]]]:
+    """Return the names of the references, and the references of each segment."""
+    if references is None:
+        return [], [[] for _ in range(segments)]
+    if isinstance(references, Mapping):
+        return _streams(_check_names("references", references), system, segments)
+    items = list_sequence(
+        "references", references, "a list of texts, several such lists, or a mapping of names to lists"
+    )
+    if all(isinstance(item, str) for item in items):
+        return _streams({"1": items}, system, segments)
+    lists = [
+        item if isinstance(item, str) else list_sequence(f"references[{index}]", item, "a sequence of texts")
+        for index, item in enumerate(items)
+    ]
+    as_streams = all(not isinstance(item, str) and len(item) == segments for item in lists)
+    as_segments = len(lists) == segments
+    if as_streams and as_segments and segments > 1:
+        raise ValueError(
+            f"references has {segments} lists of {segments} texts, which may be lists of references or the references "
+            'of each segment: expected a mapping of names to lists, such as {"1": first, "2": second}'
+        )
+    if not as_segments:
+        return _streams({str(index + 1): lines for index, lines in enumerate(lists)}, system, segments)
+    segment_references = [
+        _texts(f"references[{index}]", [item] if isinstance(item, str) else item) for index, item in enumerate(lists)
+    ]
+    if [] in segment_references:
+        raise ValueError(f"segment {segment_references.index([])} has no reference: its item of references is empty")
+    return [str(index + 1) for index in range(max(map(len, segment_references)))], segment_references
+
+
+def _streams(lists: Mapping[str, object], system: str, segments: int) -> tuple[list[str], list[list[str]]]:
+    """Return the names of lists with one reference for each segment, and the references of each segment."""
+    texts = {name: _texts(f"reference list {name!r}", lines) for name, lines in lists.items()}
+    for name, lines in texts.items():
+        _check_length(f"reference list {name!r}", lines, system, segments)
+    return list(texts), list(map(list, zip(*texts.values(), strict=True)))
+
+
+def _check_length(name: str, texts: Sequence[str], other: str, segments: int) -> None:
+    if len(texts) != segments:
+        raise ValueError(
+            f"{name} has {pluralize(len(texts), 'segment')} and {other} {segments}: expected the same number"
+        )
+
+
+def _texts(name: str, texts: object) -> list[str]:
+    listed = list_sequence(name, texts, "a sequence of texts")
+    for index, text in enumerate(listed):
+        if not isinstance(text, str):
+            hint = "; several systems are a mapping of names to segments" if name == "systems" else ""
+            raise TypeError(f"segment {index} of {name} is {type_name(text)}: expected a text{hint}")
+    return listed

@@ -1,0 +1,126 @@
+"""The page: a template with one style and one script, and a policy that forbids everything else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib.util
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from ngram_metrics._core.text.messages import visible
+from ngram_metrics._core.text.word_reader import WordReader
+from ngram_metrics._evaluation import result_tables
+from ngram_metrics._evaluation.evaluate_arguments import Texts
+from ngram_metrics._evaluation.page.contents import COPIES, page_data
+from ngram_metrics._evaluation.results import Outcome
+from ngram_metrics._evaluation.system_counts import Systems, compute_outcome
+
+_FOLDER = Path(__file__).parent
+#: Characters that end a script or a line of it, and those that UTF-8 cannot encode.
+_UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+#: The files of the script, in order.
+_SCRIPTS = (
+    *("elements", "choices", "words", "systems", "charts", "score_charts", "bucket_charts", "groups", "scatter"),
+    *("pairs", "flags", "article", "filters", "segments", "ngrams", "ngram_tables", "start"),
+)
+#: The level of the intervals if the results have none.
+_LEVEL = 0.95
+#: The parts of scores that the table of systems shows, and their titles.
+_PART_TITLES = {"precision": "precision", "recall": "recall"}
+_PART_TITLES |= {"brevity_penalty": "brevity penalty", "ratio": "length ratio"}
+
+
+def check_installed() -> None:
+    """Raise ModuleNotFoundError if Jinja2 is not installed."""
+    if importlib.util.find_spec("jinja2") is None:
+        raise ModuleNotFoundError("a report needs Jinja2: pip install Jinja2")
+
+
+def page(
+    systems: Systems,
+    outcome: Outcome,
+    texts: Texts,
+    sources: Sequence[str] | None,
+    words: WordReader,
+    title: str | None = None,
+    digits: int | None = None,
+) -> str:
+    """Return the page as HTML, with matches of texts that ``words`` splits, and the digits of scores, None for 2."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    if outcome.plan.confidence is None:
+        plan = outcome.plan._replace(confidence=_LEVEL)
+        outcome = compute_outcome(systems, list(outcome.signatures), outcome.references, plan, outcome.grouping)
+    style = result_tables.Style(digits)
+    scripts = [(_FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
+    script = "\n".join(['"use strict";', "{", *scripts, "}"])
+    styles = (_FOLDER / "page.css").read_text(encoding="utf-8")
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    # All markup comes from this package, or is escaped.
+    return environment.get_template("page.html").render(
+        title=visible(_title(list(outcome.results)) if title is None else title),
+        values=[
+            {
+                "name": value,
+                "better": "higher" if outcome.higher_is_better[value] else "lower",
+                "parts": [_PART_TITLES[name] for name in result_tables.list_parts(result) if name in _PART_TITLES],
+            }
+            for value, result in outcome.results[outcome.baseline].items()
+        ],
+        rows=[
+            (visible(system), [_cells(outcome, system, value, style) for value in outcome.values])
+            for system in outcome.results
+        ],
+        compared=len(outcome.results) > 1,
+        baseline=visible(outcome.baseline),
+        notes=result_tables.notes(outcome, style._replace(details=True)),
+        signatures=result_tables.signatures(outcome),
+        copies=COPIES,
+        script=Markup(script),
+        style=Markup(styles),
+        script_digest=_digest(script),
+        style_digest=_digest(styles),
+        data=Markup(script_json(page_data(systems, outcome, texts, sources, words, style))),
+    )
+
+
+def _title(systems: Sequence[str]) -> str:
+    more = len(systems) - 3
+    return ", ".join(systems) if more <= 0 else f"{', '.join(systems[:3])} and {more} more"
+
+
+def _cells(outcome: Outcome, system: str, value: str, style: result_tables.Style) -> dict[str, object]:
+    """Return one value of a system as text, empty where a part is missing."""
+    result = outcome.results[system][value]
+    score, _, interval = result_tables.format_score(result, style).partition(" ")
+    parts = [(name, part) for name, part in result_tables.list_parts(result).items() if name in _PART_TITLES]
+    return {
+        "score": score,
+        "interval": interval,
+        "difference": result_tables.format_difference(result, style.places) or "baseline",
+        "p_value": result_tables.format_p_value(result),
+        "mark": result_tables.mark_difference(result, outcome.higher_is_better[value]),
+        "rank": result_tables.format_rank(outcome.ranks[value][system]) if outcome.ranks else "",
+        "counts": ["" if count is None else str(count) for count in (result.wins, result.ties, result.losses)],
+        "parts": [result_tables.format_part(name, part, style.places) for name, part in parts],
+    }
+
+
+def script_json(value: object) -> str:
+    """Return JSON that is safe inside a ``script`` element of HTML, whatever texts it contains."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,107 @@
+"""Flags: signs of trouble in the outputs of systems."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Sequence
+from enum import IntFlag
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ngram_metrics._core.counting.documents import DocumentGroups, RaggedTokens
+from ngram_metrics._core.text.input_warnings import find_other_form
+from ngram_metrics._evaluation.evaluate_arguments import Texts
+
+#: An output is flagged if its length and the mean length of its references differ by more than this factor.
+_LENGTH_RATIO = 2
+#: A repetition is an n-gram of up to this many words twice in a row, or a longer n-gram that occurs twice.
+_LONGEST_RUN = 3
+
+
+class Flag(IntFlag):
+    """The flags of an output, with the numbers by which the page knows them."""
+
+    EMPTY = 1
+    SOURCE = 2
+    REPEATED = 4
+    LENGTH = 8
+    FORM = 16
+
+
+_TITLES = {
+    Flag.EMPTY: "empty output",
+    Flag.SOURCE: "equal to the source",
+    Flag.REPEATED: "repeated n-grams",
+    Flag.LENGTH: "length out of range",
+    Flag.FORM: "words in another Unicode form",
+}
+#: The digits of all combinations of flags.
+_DIGITS = string.digits + string.ascii_lowercase[:22]
+
+
+def titles_of(sources: Sequence[str] | None) -> dict[int, str]:
+    """Return the titles of the flags that outputs may have, by their numbers."""
+    return {int(flag): title for flag, title in _TITLES.items() if flag != Flag.SOURCE or sources is not None}
+
+
+def flags_of(
+    texts: Texts,
+    sources: Sequence[str] | None,
+    hypotheses: Sequence[RaggedTokens],
+    references: DocumentGroups,
+    wanted: NDArray[np.float64],
+) -> list[str]:
+    """Return the flags of each system's outputs as a text, with one digit of base 32 for each segment.
+
+    ``wanted`` is the mean number of words of the references of each segment.
+    """
+    counts = references.counts.numpy()
+    repeated = np.maximum.reduceat(repetitions(references.tokens), counts.cumsum() - counts)
+    digits = []
+    for tokens, outputs in zip(hypotheses, texts.systems.values(), strict=True):
+        lengths = tokens.lengths.numpy()
+        empty = lengths == 0
+        unequal = (lengths > _LENGTH_RATIO * wanted) | (lengths * _LENGTH_RATIO < wanted)
+        flags = Flag.EMPTY * empty + Flag.LENGTH * (unequal & ~empty)
+        flags += Flag.REPEATED * (repetitions(tokens) > repeated)
+        other_forms = list(map(find_other_form, outputs, texts.references))
+        flags += Flag.FORM * np.array([word is not None for word in other_forms])
+        if sources is not None:
+            flags += Flag.SOURCE * _find_copies(outputs, sources, texts.references)
+        digits.append("".join(_DIGITS[flag] for flag in flags.tolist()))
+    return digits
+
+
+def _find_copies(
+    outputs: Sequence[str], sources: Sequence[str], references: Sequence[Sequence[str]]
+) -> NDArray[np.bool_]:
+    """Return which outputs equal the source, spaces around it aside, where no reference does."""
+    return np.array(
+        [
+            output.strip() == source.strip() != "" and all(text.strip() != source.strip() for text in texts)
+            for output, source, texts in zip(outputs, sources, references, strict=True)
+        ]
+    )
+
+
+def repetitions(tokens: RaggedTokens) -> NDArray[np.int64]:
+    """Return the number of repetitions in each document, ``(documents,)`` int64.
+
+    They are runs of up to three words directly followed by the same run, and four words in a row that occurred before.
+    """
+    ids = tokens.ids.numpy()
+    documents = tokens.documents
+    owner = np.repeat(np.arange(documents), tokens.lengths.numpy())
+    repeats = np.zeros(documents, np.int64)
+    # The number of the n-gram that begins at each word; at the end of a document it goes on in the next one.
+    ngrams = ids
+    for order in range(1, _LONGEST_RUN + 1):
+        inside = owner[: -2 * order + 1] == owner[2 * order - 1 :]
+        again = inside & (ngrams[:-order] == ngrams[order:])
+        repeats += np.bincount(owner[: len(again)][again], minlength=documents)
+        ngrams = np.unique(ngrams[:-1] * tokens.id_bound + ids[order:], return_inverse=True)[1]
+    inside = owner[:-_LONGEST_RUN] == owner[_LONGEST_RUN:]
+    in_order = np.sort(owner[:-_LONGEST_RUN][inside] * (len(ids) + 1) + ngrams[inside])
+    before = in_order[1:][in_order[1:] == in_order[:-1]] // (len(ids) + 1)
+    return repeats + np.bincount(before, minlength=documents)

@@ -1,0 +1,464 @@
+"""All results as text: a table, JSON, TSV, Markdown, LaTeX and HTML. Scores are as in papers: 0 to 100, or 0 to 10."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import sys
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from ngram_metrics._core.metrics.registry import REGISTRY
+from ngram_metrics._core.text.messages import pluralize, visible
+from ngram_metrics._evaluation.results import MOST_GROUPS, SIGNIFICANT, Outcome, Result, Results
+
+#: The parts of a result that are scores, apart from precisions.
+_SCORES = ("score", "low", "high", "difference", "difference_low", "difference_high", "detectable", "recall")
+#: The columns of ranks in TSV.
+_RANKS = ("first_rank", "last_rank")
+#: The parts of a score in the order of their columns, by sacrebleu's names.
+_PARTS = {"precision": "precision", "recall": "recall", "brevity_penalty": "BP", "ratio": "ratio"}
+_PARTS |= {"hypothesis_length": "hyp_len", "reference_length": "ref_len"}
+#: The names of values as papers write them.
+_HEADS = {**{name: row.title for name, row in REGISTRY.items()}, "cider_d": "CIDEr-D"}
+_HEADS |= {f"rouge{key}": f"ROUGE-{key}" for key in ("1", "2", "L", "Lsum")}
+#: What explains the marks of significant differences.
+_MARKS = "+ better, - worse than"
+_MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\|*_`[]<>"})
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "↓": r"$\downarrow$",
+        "<": "$<$",
+        ">": "$>$",
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+    }
+)
+_CSS = """.ngram-metrics { --better: #116329; --worse: #a40e26; }
+@media (prefers-color-scheme: dark) { .ngram-metrics { --better: #7ee787; --worse: #ffa198; } }
+[data-jp-theme-light=true] .ngram-metrics, .vscode-light .ngram-metrics { --better: #116329; --worse: #a40e26; }
+[data-jp-theme-light=false] .ngram-metrics, .vscode-dark .ngram-metrics { --better: #7ee787; --worse: #ffa198; }
+.ngram-metrics :is(th, td) { text-align: right; font-variant-numeric: tabular-nums; }
+.ngram-metrics :is(tbody th, th:first-child) { text-align: left; }
+.ngram-metrics .better { color: var(--better); }
+.ngram-metrics .worse { color: var(--worse); }
+.ngram-metrics small { opacity: .75; }"""
+
+
+class Style(NamedTuple):
+    """How results are written.
+
+    Attributes:
+        digits: the digits of scores after the decimal point; None for 2, in JSON and TSV for all.
+        details: whether tables have the parts of scores, differences, p-values and ranks; JSON and TSV lack only ranks
+            without it.
+        width: the columns of the terminal; a wider table is written as one table for each value.
+        intervals: whether tables have intervals.
+        caption: LaTeX for the caption, instead of the sentence on the data.
+        label: the label of the LaTeX table.
+    """
+
+    digits: int | None = None
+    details: bool = False
+    width: int = sys.maxsize
+    intervals: bool = True
+    caption: str | None = None
+    label: str | None = None
+
+    @property
+    def places(self) -> int:
+        """The digits in a table."""
+        return 2 if self.digits is None else self.digits
+
+
+#: The style of tables of which nothing else is asked.
+PLAIN = Style()
+
+
+class _Table(NamedTuple):
+    """A header and rows with the same number of cells, the first of which, as many as ``names``, are names."""
+
+    header: list[str]
+    rows: list[list[str]]
+    names: int
+
+
+def format_outcome(outcome: Outcome, form: str, style: Style) -> str:
+    """Return all results in one of ``_evaluation.FORMATS``, ending in a newline."""
+    return "\n".join([*_FORMATTERS[form](outcome, style), ""])
+
+
+def terminal_width() -> int:
+    """Return the width of the terminal that standard output is, or no limit for a file."""
+    to_terminal = sys.stdout is not None and sys.stdout.isatty()
+    return shutil.get_terminal_size().columns if to_terminal else sys.maxsize
+
+
+def notes(outcome: Outcome, style: Style = PLAIN, heads: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+    """Return the notes between a table and the signatures, with the ``heads`` of values, by default their names."""
+    return [_describe_data(outcome, heads, outcome.references), *_explain(outcome, style, heads)]
+
+
+def _describe_data(outcome: Outcome, heads: Mapping[str, str], references: Sequence[str] = ()) -> str:
+    """Return a sentence on the data, with the names of references other than numbers."""
+    numbers = [str(index) for index in range(1, len(references) + 1)]
+    described = pluralize(len(outcome.references), "reference") if outcome.references else "no references"
+    if list(references) != numbers:
+        described = f"reference{'s' * (len(references) > 1)} {', '.join(references)}"
+    scales = [
+        f"{heads.get(value, value)} on a 0-{result.highest:g} scale"
+        for value, result in outcome.results[outcome.baseline].items()
+        if result.highest != 1
+    ]
+    return cell_text(", ".join([pluralize(outcome.segments, "segment"), described, "scores on a 0-100 scale", *scales]))
+
+
+def _explain(outcome: Outcome, style: Style, heads: Mapping[str, str]) -> list[str]:
+    plan = outcome.plan
+    lines = []
+    drawn = "" if plan.cluster_count is None else f" of {pluralize(plan.cluster_count, 'cluster')}"
+    if plan.confidence is not None and style.intervals:
+        lines.append(f"[low, high]: {100 * plan.confidence:g}% bootstrap interval{drawn}")
+    if len(outcome.results) > 1:
+        correction = " with Holm's correction" if plan.correction == "holm" else ", not corrected"
+        test = f"paired {plan.test} test{drawn}{correction}"
+        lines.append(f"{_MARKS} {outcome.baseline}: p < {SIGNIFICANT}, {test}")
+        if detectable := _list_detectable(outcome, heads):
+            lines.append(f"Differences from {outcome.baseline} below about {detectable} would often be missed")
+        if style.details:
+            lines.append(
+                "Ranks are those that the tests of all pairs allow: from 1 + the systems that are significantly better "
+                f"to {len(outcome.results)} - those that are significantly worse"
+            )
+    if lower := [heads.get(value, value) for value, better in outcome.higher_is_better.items() if not better]:
+        lines.append(f"A lower score is better: {', '.join(lower)}")
+    counts = {name: len(set(labels)) for name, labels in outcome.grouping.items() if name not in outcome.grouped}
+    if counts:
+        left_out = [f"{grouping_head(name)} ({count} labels)" for name, count in counts.items()]
+        lines.append(f"Groups with more than {MOST_GROUPS} labels are not scored: {', '.join(left_out)}")
+    return list(map(cell_text, lines))
+
+
+def _list_detectable(outcome: Outcome, heads: Mapping[str, str]) -> str:
+    """Return the smallest difference that can be detected for all systems, for each value, with two digits."""
+    largest = []
+    for value in outcome.values:
+        results = [results[value] for results in outcome.results.values()]
+        most = max(result.table_scale * (result.detectable or 0) for result in results)
+        if most > 0:
+            largest.append(f"{float(f'{most:.2g}'):g} {heads.get(value, value)}")
+    return ", ".join(largest)
+
+
+def grouping_head(name: str | None) -> str:
+    """Return the head of the column of a grouping's labels."""
+    return "group" if name is None else name
+
+
+def signatures(outcome: Outcome) -> list[str]:
+    """Return the signature of each metric with its name."""
+    return [cell_text(f"{name}: {text}") for name, text in outcome.signatures.items()]
+
+
+def cell_text(name: str) -> str:
+    """Return a name for a cell, with spaces for tabs and newlines, and code points for invisible characters."""
+    return visible(re.sub(r"[\t\n\r]", " ", name))
+
+
+def label_text(label: Hashable) -> str:
+    """Return the label of a group, which is not empty, because an empty cell means all segments."""
+    return str(label) or "(empty)"
+
+
+def mark_difference(result: Result, higher_is_better: bool) -> str:
+    """Return the mark of a significant difference from the baseline, + for a better score, - for a worse one."""
+    if result.p_value is None or result.p_value >= SIGNIFICANT or not result.difference:
+        return ""
+    return "+" if (result.difference > 0) == higher_is_better else "-"
+
+
+def _scale_part(result: Result, name: str, part: float | tuple[float, ...], digits: int | None) -> float | list[float]:
+    """Return a part of a result: a score rounded on the scale of tables, a count or a p-value with all digits."""
+    if isinstance(part, tuple):
+        return [100 * precision if digits is None else round(100 * precision, digits) for precision in part]
+    if name in _SCORES or name.startswith("precision"):
+        part = result.table_scale * part
+    return part if digits is None or name == "p_value" or isinstance(part, int) else round(part, digits)
+
+
+def format_score(result: Result, style: Style) -> str:
+    """Return a score, with its interval if it has one and the style asks for it."""
+    interval = _format_interval(result, result.low, result.high, style.places) if style.intervals else ""
+    return f"{result.table_scale * result.score:.{style.places}f}{interval}"
+
+
+def format_difference(result: Result, digits: int) -> str:
+    """Return a difference, with its interval if it has one, or an empty text for the baseline."""
+    if result.difference is None:
+        return ""
+    interval = _format_interval(result, result.difference_low, result.difference_high, digits)
+    return f"{result.table_scale * result.difference:+.{digits}f}{interval}"
+
+
+def _format_interval(result: Result, low: float | None, high: float | None, digits: int) -> str:
+    """Return a space and an interval, or an empty text if there is none."""
+    if low is None or high is None:
+        return ""
+    return f" [{result.table_scale * low:.{digits}f}, {result.table_scale * high:.{digits}f}]"
+
+
+def format_p_value(result: Result) -> str:
+    """Return a p-value with four digits, or an empty text if there is none."""
+    return "" if result.p_value is None else f"{result.p_value:.4f}"
+
+
+def format_rank(ranks: tuple[int, int]) -> str:
+    """Return the ranks that a system may have, such as 2 or 2-4."""
+    first, last = ranks
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def list_rows(outcome: Outcome) -> Iterator[tuple[str, str, str, Result]]:
+    """Yield group, system, value and result: first of all segments, whose group is "", then of ``domain=news``."""
+    parts: list[tuple[str, Results]] = [("", outcome.results)]
+    for name, groups in outcome.grouped.items():
+        prefix = "" if name is None else f"{name}="
+        parts += [(prefix + label_text(label), results) for label, results in groups.items()]
+    for group, results in parts:
+        for system, system_results in results.items():
+            for value, result in system_results.items():
+                yield group, system, value, result
+
+
+def _list_tables(outcome: Outcome) -> Iterator[tuple[list[str], list[tuple[list[str], dict[str, Result]]]]]:
+    """Yield the heads of names, and rows of names and results, of all segments and of each grouping with scores."""
+    yield ["system"], [([system], results) for system, results in outcome.results.items()]
+    for name, groups in outcome.grouped.items():
+        rows = [
+            ([label_text(label), system], results)
+            for label, group_results in groups.items()
+            for system, results in group_results.items()
+        ]
+        yield [grouping_head(name), "system"], rows
+
+
+def html_table(outcome: Outcome) -> str:
+    """Return a table for notebooks, in light and dark colours, and one for each grouping."""
+    tables = []
+    for heads, rows in _list_tables(outcome):
+        header = "".join(f"<th>{html.escape(cell_text(head))}</th>" for head in [*heads, *outcome.values])
+        body = []
+        for names, results in rows:
+            cells = [f"<th>{html.escape(cell_text(name))}</th>" for name in names]
+            cells += [_html_cell(result, outcome.higher_is_better[value]) for value, result in results.items()]
+            body.append(f"<tr>{''.join(cells)}</tr>")
+        tables.append(f"<table><thead><tr>{header}</tr></thead><tbody>{''.join(body)}</tbody></table>")
+    below = "<br>".join(map(html.escape, notes(outcome)))
+    details = "<br>".join(map(html.escape, signatures(outcome)))
+    return (
+        f'<div class="ngram-metrics"><style>{_CSS}</style>{"".join(tables)}<p><small>{below}</small></p>'
+        f"<details><summary>Signatures</summary><small>{details}</small></details></div>"
+    )
+
+
+def _html_cell(result: Result, higher_is_better: bool) -> str:
+    mark = mark_difference(result, higher_is_better)
+    score, _, interval = format_score(result, Style()).partition(" ")
+    text = score + (f" <small>{interval}</small>" if interval else "") + mark
+    if result.difference is None or result.wins is None or result.losses is None:
+        return f"<td>{text}</td>"
+    p_value = "" if result.p_value is None else f", p = {format_p_value(result)}"
+    title = f"difference {format_difference(result, 2)}{p_value}"
+    title += f"; {result.wins} segments better, {result.ties} equal, {result.losses} worse"
+    colour = {"+": ' class="better"', "-": ' class="worse"'}.get(mark, "")
+    return f'<td{colour} title="{title}">{text}</td>'
+
+
+def _format_table(outcome: Outcome, style: Style) -> list[str]:
+    blocks = [_align(table) for table in _make_tables(outcome, style, by_value=style.details)]
+    if max(len(line) for lines in blocks for line in lines) > style.width:
+        blocks = [_align(table) for table in _make_tables(outcome, style, by_value=True)]
+    tables = [line for lines in blocks for line in [*lines, ""]]
+    return [*tables, *notes(outcome, style), *signatures(outcome)]
+
+
+def _format_json(outcome: Outcome, style: Style) -> list[str]:
+    plan = outcome.plan
+    document: dict[str, object] = {"segments": outcome.segments, "references": list(outcome.references)}
+    document["systems"] = _list_entries(outcome.results, style.digits, "segments")
+    if len(outcome.results) > 1:
+        document |= {"baseline": outcome.baseline, "test": plan.test, "correction": plan.correction or "none"}
+        if style.details:
+            document["ranks"] = outcome.ranks
+    if plan.confidence is not None:
+        document["confidence"] = plan.confidence
+    if plan.cluster_count is not None:
+        document["clusters"] = plan.cluster_count
+    if outcome.groups:
+        document["groups"] = _list_entries(outcome.groups, style.digits)
+    return [json.dumps({**document, "signatures": outcome.signatures}, indent=2)]
+
+
+def _list_entries(
+    results: Result | Mapping[Any, Any], digits: int | None, without: str | None = None
+) -> dict[str, object]:
+    """Return results, or mappings of them, as objects of JSON, but for the part ``without``."""
+    if isinstance(results, Result):
+        parts = {name: part for name, part in results.known().items() if name != without}
+        return {name: _scale_part(results, name, part, digits) for name, part in parts.items()}
+    return {str(name): _list_entries(part, digits, without) for name, part in results.items()}
+
+
+def _format_tsv(outcome: Outcome, style: Style) -> list[str]:
+    """Return a header, and a line for each system and value, with a column for each part that any result has."""
+    rows: list[dict[str, str]] = []
+    for group, system, value, result in list_rows(outcome):
+        row = {"group": cell_text(group)} if outcome.grouped else {}
+        row |= {"system": cell_text(system), "value": cell_text(value)}
+        for name, part in result.known().items():
+            scaled = _scale_part(result, name, part, style.digits)
+            row[name] = "/".join(map(str, scaled)) if isinstance(scaled, list) else str(scaled)
+        if style.details and not group and outcome.ranks:
+            row |= zip(_RANKS, map(str, outcome.ranks[value][system]), strict=True)
+        rows.append(row)
+    names = ["group", "system", "value", *(part.name for part in fields(Result)), *_RANKS]
+    columns = [name for name in names if any(name in row for row in rows)]
+    return ["\t".join(columns), *("\t".join(row.get(column, "") for column in columns) for row in rows)]
+
+
+def _format_markdown(outcome: Outcome, style: Style) -> list[str]:
+    lines = []
+    for table in _make_tables(outcome, style, by_value=style.details, heads=_HEADS):
+        header, *rows = ([cell.strip().translate(_MARKDOWN) for cell in row] for row in [table.header, *table.rows])
+        marks = [":--"] * table.names + ["--:"] * (len(header) - table.names)
+        lines += [*(f"| {' | '.join(row)} |" for row in [header, marks, *rows]), ""]
+    for note in notes(outcome, style, _HEADS):
+        line = note.translate(_MARKDOWN)
+        # A line that begins with a plus is an item of a list.
+        lines.append(f"\\{line}  " if line.startswith("+") else f"{line}  ")
+    return [*lines, "", *(f"`{line}`  " for line in signatures(outcome))]
+
+
+def _format_latex(outcome: Outcome, style: Style) -> list[str]:
+    r"""Return a table that needs ``\usepackage{booktabs}``, with what explains its marks below it."""
+    data = _describe_data(outcome, _HEADS)
+    explanations = _explain(outcome, style, _HEADS)
+    if style.caption is not None:
+        explanations.insert(0, data)
+    caption = f"{data.translate(_LATEX)}." if style.caption is None else style.caption
+    lines = [r"\begin{table}", r"\centering", rf"\caption{{{caption}}}"]
+    if style.label is not None:
+        lines.append(rf"\label{{{style.label}}}")
+    for table in _make_tables(outcome, style, by_value=style.details, heads=_HEADS):
+        header, *rows = (_latex_row(row, table.names) for row in [table.header, *table.rows])
+        begin = rf"\begin{{tabular}}{{{'l' * table.names}{'r' * (len(table.header) - table.names)}}}"
+        lines += [begin, r"\toprule", header, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", ""]
+    if explanations:
+        below = ". ".join(explanations).translate(_LATEX).replace(_MARKS, r"$^{+}$ better, $^{-}$ worse than", 1)
+        lines += [rf"\par\smallskip{{\footnotesize {below}.\par}}", ""]
+    lines[-1] = r"\end{table}"  # noqa: RUF027
+    return [*lines, *(f"% {line}" for line in signatures(outcome))]
+
+
+def _latex_row(cells: Sequence[str], names: int) -> str:
+    first, *others = (cell.strip().translate(_LATEX) for cell in cells[:names])
+    # The braces end the command before, which would take a bracket or a star as its argument.
+    guard = "{}" if first.startswith(("[", "*")) else ""
+    numbers = []
+    for cell in cells[names:]:
+        # A space at the end aligns the cell with those that have a mark.
+        end = {"+": "$^{+}$", "-": "$^{-}$", " ": r"\phantom{$^{+}$}"}.get(cell[-1:], "")
+        numbers.append((cell[:-1] if end else cell).translate(_LATEX) + end)
+    return " & ".join([guard + first, *others, *numbers]) + r" \\"
+
+
+_FORMATTERS: Mapping[str, Callable[[Outcome, Style], list[str]]] = {
+    "table": _format_table,
+    "json": _format_json,
+    "tsv": _format_tsv,
+    "markdown": _format_markdown,
+    "latex": _format_latex,
+}
+
+
+def _make_tables(
+    outcome: Outcome, style: Style, by_value: bool, heads: Mapping[str, str] | None = None
+) -> list[_Table]:
+    """Return the tables of all systems and of groups, one for all values, or one for each.
+
+    With ``heads``, columns have heads as papers write them, with an arrow where a lower score is better.
+    """
+    titles = {value: cell_text(value) for value in outcome.values}
+    if heads is not None:
+        for value, better in outcome.higher_is_better.items():
+            titles[value] = heads.get(value, titles[value]) + ("" if better else " ↓")
+    tables = []
+    for values in [[value] for value in outcome.values] if by_value else [outcome.values]:
+        for name_heads, rows in _list_tables(outcome):
+            table = _Table(list(map(cell_text, name_heads)), [], len(name_heads))
+            is_grouped = table.names == 2
+            table.header.extend(["segments"] * is_grouped + [titles[value] for value in values])
+            for names, results in rows:
+                segments = [str(results[values[0]].segments)] * is_grouped
+                table.rows.append([*map(cell_text, names), *segments])
+            _add_scores(table, [results for _, results in rows], values, outcome, style)
+            if style.details and not is_grouped:
+                _add_details(table, outcome, values[0], style)
+            tables.append(table)
+    return tables
+
+
+def _add_scores(
+    table: _Table, results: Sequence[dict[str, Result]], values: Sequence[str], outcome: Outcome, style: Style
+) -> None:
+    """Add the scores of values with intervals and marks, and a space for no mark if any score has one."""
+    for value in values:
+        marks = [mark_difference(row[value], outcome.higher_is_better[value]) for row in results]
+        for cells, row, mark in zip(table.rows, results, marks, strict=True):
+            cells.append(format_score(row[value], style) + (mark or " " * any(marks)))
+
+
+def _add_details(table: _Table, outcome: Outcome, value: str, style: Style) -> None:
+    """Add the difference, the p-value, the rank, and the parts of the score."""
+    results = {system: results[value] for system, results in outcome.results.items()}
+    columns: dict[str, list[str]] = {}
+    if len(results) > 1:
+        columns["difference"] = [format_difference(result, style.places) for result in results.values()]
+        columns["p"] = list(map(format_p_value, results.values()))
+        columns["rank"] = [format_rank(outcome.ranks[value][system]) for system in results]
+    for name in list_parts(next(iter(results.values()))):
+        parts = [format_part(name, list_parts(result)[name], style.places) for result in results.values()]
+        columns[_PARTS.get(name, name)] = parts
+    table.header.extend(columns)
+    for cells, *added in zip(table.rows, *columns.values(), strict=True):
+        cells.extend(added)
+
+
+def list_parts(result: Result) -> dict[str, float]:
+    """Return the parts of a score by the names of their columns, from 0 to 1."""
+    parts = {f"precision{order}": precision for order, precision in enumerate(result.precisions or (), 1)}
+    return parts | {name: part for name, part in result.known().items() if name in _PARTS}
+
+
+def format_part(name: str, part: float, digits: int) -> str:
+    """Return a part of a score as text: a count, a score in percent, or a ratio."""
+    if isinstance(part, int):
+        return str(part)
+    return f"{100 * part:.{digits}f}" if name.startswith(("precision", "recall")) else f"{part:.3f}"
+
+
+def _align(table: _Table) -> list[str]:
+    """Draw a table as text: names aligned to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(table.header, *table.rows, strict=True)]
+    lines = []
+    for row in [table.header, *table.rows]:
+        cells = [cell.ljust(width) for cell, width in zip(row[: table.names], widths, strict=False)]
+        cells += [cell.rjust(width) for cell, width in zip(row[table.names :], widths[table.names :], strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return lines

@@ -1,0 +1,331 @@
+"""The accumulator: the base class of all metrics of this package for torchmetrics. Those for ignite wrap one."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
+
+import torch
+import torchmetrics
+from torch import Tensor
+from torchmetrics.metric import CompositionalMetric
+from typing_extensions import Self, TypedDict, TypeVar, Unpack
+
+from ngram_metrics._core.basics.keywords import named_arguments, options_of, unknown_keyword
+from ngram_metrics._core.basics.option_checks import RESAMPLES, Average, check_confidence
+from ngram_metrics._core.counting.documents import copy_to, float_dtype, host_counts
+from ngram_metrics._core.scoring.resampling import SEED
+from ngram_metrics._core.scoring.rows import row_width, score_corpora, score_rows
+from ngram_metrics._core.scoring.scorer import Scorer, Value
+from ngram_metrics._core.scoring.signature import format_references
+from ngram_metrics._core.text.input_types import Hypotheses, References
+from ngram_metrics._core.text.tokenizer_option import callable_name
+from ngram_metrics._torchmetrics.adaptor import Adaptor
+from ngram_metrics._torchmetrics.plots import add_ends, plot_histogram, plot_values, steps_of
+from ngram_metrics._torchmetrics.states import (
+    NO_REFERENCES,
+    all_equal,
+    batch_codes,
+    callables_number,
+    join_batch_codes,
+    join_codes,
+    kind_name,
+    range_of,
+    sample_number,
+    settings_digest,
+)
+from ngram_metrics._torchmetrics.values import NamedValue, ScoredValue, is_scored_value
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: The type of ``confidence``, which decides what ``compute`` returns.
+Level = TypeVar("Level", bound="float | None", default=None)
+
+
+class MetricKeywords(TypedDict, total=False):
+    """The keyword arguments of ``torchmetrics.Metric``."""
+
+    compute_on_cpu: bool
+    dist_sync_on_step: bool
+    process_group: object
+    dist_sync_fn: Callable[..., list[Tensor]] | None
+    distributed_available_fn: Callable[[], bool] | None
+    sync_on_compute: bool
+    compute_with_cache: bool
+
+
+class Accumulator(Adaptor, Generic[Level]):
+    """Counts batches and scores their sum, their mean, or each segment.
+
+    Every metric has these states: ``settings`` and ``callables``, uint8 (see ``_torchmetrics.states``);
+    ``counted``, the kind of input, int64, always on the CPU; ``sentences``, the number of segments, int64;
+    ``reference_range``, the fewest and most references of a segment, int64; ``row``, the summed counts, int64. Average
+    macro adds ``score_sum``, float64. Average none and ``confidence`` add ``rows``, a list of ``(segments, fields)``
+    int64. A move to a device never changes a dtype: if the device has no float64, float64 states stay on the CPU.
+    ``merge_state`` waits for the device, because it compares the settings.
+
+    Args:
+        scorer: the metric without states.
+        confidence: the level of a bootstrap interval that ``compute`` returns with each value; None for no interval.
+        device: where the states are, None for torch's default device; text and lists are counted on the CPU, padded
+            ids on their own device.
+        kwargs: keyword arguments of ``torchmetrics.Metric``.
+
+    Raises:
+        TypeError: an unknown keyword; the message names the option that was meant.
+        ValueError: a ``confidence`` that is not a level up to 0.998, or one with average none.
+    """
+
+    is_differentiable = False
+    #: As in the measure; torchmetrics asks the class for it.
+    higher_is_better = True
+    full_state_update = False
+    plot_lower_bound = 0.0
+    #: The highest score; None if there is none.
+    plot_upper_bound: float | None = 1.0
+
+    #: Properties that torch.jit.script cannot compile.
+    __jit_unused_properties__: ClassVar[list[str]] = [
+        *torchmetrics.Metric.__jit_unused_properties__,
+        *("average", "signature"),
+    ]
+
+    def __init__(
+        self,
+        scorer: Scorer,
+        confidence: Level = None,  # type: ignore[assignment]
+        device: torch.device | str | None = None,
+        **kwargs: Unpack[MetricKeywords],
+    ) -> None:
+        try:
+            super().__init__(**kwargs)
+        except ValueError as error:
+            if unknown := [keyword for keyword in kwargs if f"`{keyword}`" in str(error).partition("Unexpected")[2]]:
+                # A metric that a user derives from one of ours has the options of both.
+                classes = [base for base in type(self).__mro__ if issubclass(base, Accumulator)][:-1]
+                raise unknown_keyword(type(self).__name__, unknown[0], options_of(*classes)) from None
+            raise
+        check_confidence(confidence, scorer.average)
+        self.scorer, self.confidence = scorer, confidence
+        reader, measure, average = scorer.reader, scorer.measure, scorer.average
+        self._keeps_rows = average == "none" or confidence is not None
+        # First, so that metrics with different settings are told apart before other states are compared.
+        self._add_tensor(
+            "settings", settings_digest(type(self).__name__, reader, measure, average, self._keeps_rows), all_equal
+        )
+        self._add_tensor("counted", _zeros((2,), torch.int64), join_codes)
+        self._add_tensor("callables", callables_number(reader, measure), "max")
+        # The number of segments, under the name that it has in older checkpoints.
+        self._add_tensor("sentences", _zeros((), torch.int64), "sum")
+        self._add_tensor("reference_range", torch.tensor(NO_REFERENCES, dtype=torch.int64, device="cpu"), "max")
+        self._add_tensor("row", _zeros((row_width(measure.layout),), measure.row_dtype), "sum")
+        if average == "macro":
+            self._add_tensor("score_sum", _zeros(measure.score_shape, torch.float64), "sum")
+        if self._keeps_rows:
+            self.add_state("rows", [], "cat")
+        # The states are made on the CPU and then moved, because tensors of some default devices, such as "meta", cannot
+        # be moved. Metric.__init__ has set _device to the default device.
+        self._device = torch.device("cpu")
+        # In torch 2.4, torch.get_default_device() ignores `with torch.device(...)`.
+        target_device = torch.device(device) if device is not None else torch.empty(0).device
+        if target_device.type != "cpu":
+            self.to(target_device)
+
+    if TYPE_CHECKING:  # torch and torchmetrics declare them for any metric
+
+        @overload
+        def __call__(self: Accumulator[None], preds: Hypotheses, target: References) -> Tensor: ...
+        @overload
+        def __call__(self: Accumulator[float], preds: Hypotheses, target: References) -> dict[str, Tensor]: ...
+        @overload
+        def __call__(self: Accumulator[Any], preds: Hypotheses, target: References) -> Value: ...
+        def __call__(self, preds: Hypotheses, target: References) -> Value: ...
+
+        def clone(self) -> Self: ...
+
+    @property
+    def average(self) -> Average:
+        """How segments become one score: ``"micro"``, ``"macro"`` or ``"none"``."""
+        return self.scorer.average
+
+    @named_arguments
+    def update(self, preds: Hypotheses, target: References) -> None:
+        """Count a batch.
+
+        Args:
+            preds: hypotheses, one per segment: texts, sequences of tokens or ids, or a padded id tensor.
+            target: for each segment its reference or a list of references. See ``_core.text.input_forms``.
+
+        Raises:
+            TypeError, ValueError: segments that cannot be read; the states do not change.
+        """
+        counted = self.scorer.count(preds, target)
+        rows, kind, shape = counted.rows, counted.kind, counted.leading_shape  # (segments, fields)
+        samples = shape[1] if shape and self.average == "none" else None
+        codes = join_batch_codes(self._codes, batch_codes(kind, samples))
+        added = {"row": rows.sum(0)}
+        if (reference_range := range_of(counted.references)) is not None:
+            added["reference_range"] = reference_range
+        if self._keeps_rows:
+            added["rows"] = rows
+        if self.average == "macro":
+            added["score_sum"] = score_rows(self.scorer.measure, rows).sum(0)
+        if self.row.device.type != "cpu" or rows.device.type != "cpu":
+            added = self._send(added)
+        joined = {"row": self.row + added["row"], "sentences": self.sentences + rows.shape[0]}
+        if reference_range is not None:
+            joined["reference_range"] = torch.maximum(self.reference_range, added["reference_range"])
+        if self.average == "macro":
+            joined["score_sum"] = self.score_sum + added["score_sum"].to(torch.float64)
+        # The states are set after everything is computed: after an error, even out of memory, they count whole batches.
+        if self._keeps_rows:
+            self.__dict__["rows"].append(added["rows"])  # typing.cast would be an empty copy in a compiled graph
+        if codes != self._codes:
+            self.__dict__.update(counted=host_counts(codes), _codes=codes)
+        for name, state in joined.items():
+            setattr(self, name, state)
+
+    def _send(self, added: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Return what a batch adds to the states, on their devices, with one copy from one device to another."""
+        names_by_route: dict[tuple[torch.device, torch.device, int], list[str]] = {}
+        for name, tensor in added.items():
+            route = tensor.device, self._device_of(name), tensor.element_size()
+            names_by_route.setdefault(route, []).append(name)
+        sent: dict[str, Tensor] = {}
+        for (source, device, _), names in names_by_route.items():
+            sent.update(zip(names, copy_to(device, *(added[name] for name in names)), strict=True))
+            if "rows" in names and source != device:
+                sent["rows"] = sent["rows"].clone()  # a view would be saved with all that was sent
+        return sent
+
+    @overload
+    def compute(self: Accumulator[None]) -> Tensor: ...
+    @overload
+    def compute(self: Accumulator[float]) -> dict[str, Tensor]: ...
+    @overload
+    def compute(self: Accumulator[Any]) -> Value: ...
+    def compute(self) -> Value:
+        """Return the score of all batches since the last reset: float64, or float32 if the device has no float64.
+
+        Returns:
+            ``()``; for average none ``(segments,)`` in the order of updates, rank by rank. With ``confidence`` a dict
+            with each value by its name and the ends of its interval: ``bleu``, ``bleu_low`` and ``bleu_high``.
+
+        Raises:
+            ValueError: the ranks counted different kinds of input, or their metrics have different settings.
+        """
+        score = self._score()
+        if self.confidence is None:
+            return self.scorer.name_values(score) if len(self.scorer.values) > 1 else score
+        return self.scorer.compute_interval(score, self._all_rows(), self.confidence)
+
+    def _score(self) -> Tensor:
+        if self.average == "none":
+            scores = score_rows(self.scorer.measure, self._all_rows())
+            samples = sample_number(self.counted)
+            if samples is None:
+                return scores
+            return scores.reshape(len(scores) // max(1, samples), samples, *scores.shape[1:])
+        if self.average == "micro":
+            score = score_corpora(self.scorer.measure, self.row, self.sentences, "micro")
+        else:
+            mean = score_corpora(self.scorer.measure, self.score_sum, self.sentences.to(self.score_sum.device), "macro")
+            score = mean.to(float_dtype(self.device)).to(self.device)
+        # Reading the number from an accelerator would wait.
+        if self.sentences.device.type == "cpu" and self.sentences.item():
+            return score
+        return torch.where(self.sentences > 0, score, self.scorer.empty_score)
+
+    def details(self) -> dict[str, Tensor]:
+        """Return the parts of the corpus score by name, from the sums over all segments, whatever ``average`` is."""
+        with self.synced():
+            return {name: part.clone() for name, part in self.scorer.parts(self.row).items()}
+
+    @property
+    def signature(self) -> str:
+        """All settings and versions that affect the score, in sacrebleu's format, with callables by their names.
+
+        ``nrefs`` is the number of references per segment so far, such as 1 or 1-4. It covers all processes: in a
+        distributed run, read the signature on every process.
+        """
+        with self.synced():
+            return self.local_signature()
+
+    def local_signature(self) -> str:
+        """Return the signature for the segments of this process, without waiting for the others."""
+        negative, most = self.reference_range.tolist()
+        draws = {} if self.confidence is None else {"bs": str(RESAMPLES), "seed": str(SEED)}
+        return self.scorer.signature(format_references(-negative, most), kind_name(self.counted), draws)
+
+    def has_one_reference(self) -> bool:
+        """Return whether each segment of all processes has exactly one reference."""
+        with self.synced():
+            return self.scorer.measure.has_references and self.reference_range.abs().tolist() == [1, 1]
+
+    def segment_rows(self) -> Tensor:
+        """Return the counts of each segment, ``(segments, fields)`` int64, of all processes, rank by rank.
+
+        Raises:
+            ValueError: the metric keeps sums only: it has neither ``confidence`` nor average none.
+        """
+        if not self._keeps_rows:
+            raise ValueError(f"this {type(self).__name__} keeps sums only: construct it with confidence=0.95")
+        with self.synced():
+            return self._all_rows()
+
+    def plot(self, val: Value | Sequence[Value] | None = None, ax: Axes | None = None) -> tuple[Figure, Axes]:
+        """Plot one value, or a list of values over the steps, or for average none a histogram of the segments' scores.
+
+        A dict of values is drawn as bars, a list of dicts as lines; with ``confidence`` they have whiskers or bands.
+
+        Args:
+            val: a result of ``compute`` or ``forward``, or a list of them; None to call ``compute``.
+            ax: the matplotlib axis to draw on; None for a new figure.
+
+        Returns:
+            The figure and the axis.
+
+        Raises:
+            ModuleNotFoundError: matplotlib is not installed (extra ``plot``).
+            ValueError: ``val`` is an empty list or dict.
+        """
+        value = self.compute() if val is None else add_ends(val, self._computed)
+        steps = steps_of(value)
+        if self.average == "none":
+            return plot_histogram(value, type(self).__name__, self.plot_upper_bound, ax)
+        if named := [step for step in steps if isinstance(step, dict)]:
+            return plot_values(value if isinstance(value, dict) else named, type(self).__name__, ax)
+        numbers = [step for step in steps if isinstance(step, Tensor)]
+        return cast("tuple[Figure, Axes]", self._plot(value if isinstance(value, Tensor) else numbers, ax))
+
+    def __getitem__(self, idx: Any) -> CompositionalMetric:
+        """Return a metric of one value, ``metric["bleu_low"]``, or for average none of a segment, ``metric[0]``.
+
+        Raises:
+            KeyError: ``compute`` returns no value with this name.
+        """
+        if is_scored_value(self, idx):
+            return ScoredValue(self, idx)
+        return NamedValue(self, idx) if isinstance(idx, str) else super().__getitem__(idx)
+
+    def extra_repr(self) -> str:
+        """Return the settings that differ from the defaults."""
+        return changed_settings(self, type(self))
+
+
+def changed_settings(accumulator: Accumulator[Any], face: type) -> str:
+    """Return the settings that differ from the defaults of a class."""
+    settings = []
+    keepers = (accumulator, accumulator.scorer.measure, accumulator.scorer.reader)
+    for name, parameter in inspect.signature(face).parameters.items():
+        value = next((getattr(part, name) for part in keepers if hasattr(part, name)), parameter.default)
+        if value != parameter.default and name != "device":
+            settings.append(f"{name}={callable_name(value) if callable(value) else repr(value)}")
+    return ", ".join(settings)
+
+
+def _zeros(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+    return torch.zeros(shape, dtype=dtype, device="cpu")

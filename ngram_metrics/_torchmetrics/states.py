@@ -1,0 +1,300 @@
+"""The states of metrics as plain tensors: what must agree, and how they are joined, packed, checked and gathered.
+
+``torchmetrics.MetricCollection`` merges two metrics into one compute group if all their states are equal after the
+first batch, and from then on both report the same counts. So the settings are states too: as a digest, which is the
+same in all processes, and as a number, valid in this process only, that distinguishes callables with the same name,
+such as two lambdas. Both are in uint8, because the comparison is ``allclose`` with a tolerance relative to the value.
+
+The kind of input and, for average none, the number of samples are a state as well: a sum of the counts of text and of
+ids would be the score of neither, and rows can only be joined if all segments have the same number of samples. There
+the integer 0 means 'nothing yet' and agrees with every other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from numbers import Number
+from types import MethodType
+from typing import Any, TypeAlias, TypeVar, cast, get_args
+
+import numpy as np
+import torch
+from torch import Tensor, distributed
+
+from ngram_metrics._core.counting.documents import DocumentGroups, PaddedReferences, host_counts
+from ngram_metrics._core.document_frequency import DocumentFrequency
+from ngram_metrics._core.scoring.settings_digest import digest
+from ngram_metrics._core.text.input_forms import Kind
+from ngram_metrics._core.text.messages import type_name
+
+#: A state. The rows are a list, or one tensor after a sync has joined them.
+State: TypeAlias = Tensor | list[Tensor]
+AnyState = TypeVar("AnyState", Tensor, list[Tensor], State)
+#: A process group; None for the default one.
+Group: TypeAlias = "distributed.ProcessGroup | None"
+#: The range of the number of references before any segment, see ``range_of``.
+NO_REFERENCES = (-(1 << 62), 0)
+#: The version of the layout of the states and of the text that is digested.
+LAYOUT = 1
+#: The addresses of callables seen in this process, numbered. New objects may reuse the addresses of deleted ones, which
+#: is harmless: only metrics that exist are compared, and these keep their callables alive.
+_numbers: dict[tuple[int, ...], int] = {}
+#: The code of a kind is its index here plus 1.
+KINDS: tuple[Kind, ...] = get_args(Kind)
+#: The code of one hypothesis per segment; n samples per segment have the code n + 1 + this one.
+_NO_SAMPLES = 1
+#: The entry of a ``state_dict`` that is not a state: whose states they are, as JSON in uint8.
+SAVED_BY = "saved_by"
+#: The length of the entry is a multiple of this, with room for ``_ENTRY_DIGITS`` digits, whatever the ranks in it.
+_ENTRY_BYTES = 256
+_ENTRY_DIGITS = 20
+
+
+def settings_digest(*settings: object) -> Tensor:
+    """Return the layout and the digest of settings, ``(33,)`` uint8."""
+    return byte_tensor(bytes([LAYOUT]) + digest(*settings))
+
+
+def callables_number(*settings: object) -> Tensor:
+    """Return a number of this process for the callables among settings, ``(8,)`` uint8."""
+    addresses = tuple(address for setting in settings for address in _addresses(setting))
+    return byte_tensor(_numbers.setdefault(addresses, len(_numbers)).to_bytes(8, "little"))
+
+
+def byte_tensor(values: bytes) -> Tensor:
+    """Return bytes as uint8 on the CPU."""
+    return torch.from_numpy(np.frombuffer(values, np.uint8).copy())  # the copy can be written to
+
+
+def all_equal(gathered: Tensor) -> Tensor:
+    """Return the digest of all ranks, ``(bytes,)`` of ``(ranks, bytes)``, or raise ValueError if they differ."""
+    if not bool((gathered == gathered[0]).all()):
+        raise ValueError(
+            "the ranks have metrics with different settings: expected the same class, options, average and confidence"
+        )
+    return gathered[0]
+
+
+def _addresses(value: object) -> Iterator[int]:
+    # The digest of a table says everything.
+    if value is None or isinstance(value, (str, Number, DocumentFrequency)):
+        return
+    if is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            yield from _addresses(getattr(value, field.name))
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _addresses(item)
+    elif isinstance(value, MethodType):  # each access makes a new object
+        yield from (id(value.__self__), id(value.__func__))
+    else:
+        yield id(value)
+
+
+def batch_codes(kind: Kind | None, samples: int | None) -> tuple[int, int]:
+    """Return the codes of a batch's kind, None without segments, and of its samples, None without that dimension."""
+    kind_code = 0 if kind is None else KINDS.index(kind) + 1
+    if samples is None:
+        return kind_code, 0 if kind is None else _NO_SAMPLES
+    return kind_code, samples + _NO_SAMPLES + 1
+
+
+def join_batch_codes(before: tuple[int, ...], codes: tuple[int, ...]) -> tuple[int, ...]:
+    """Join the codes of a batch to the codes of earlier batches, or raise ValueError as ``join_codes`` does."""
+    # The usual cases, equal codes and the first batch, need no tensor operation.
+    if all(code in (0, old) for code, old in zip(codes, before, strict=True)):
+        return before
+    if not any(before):
+        return codes
+    return tuple(join_codes(host_counts([before, codes])).tolist())
+
+
+def join_codes(gathered: Tensor) -> Tensor:
+    """Join the codes of batches, metrics or ranks, ``(codes, 2)`` int64, to ``(2,)``, or raise ValueError."""
+    kinds, samples = (sorted(set(codes) - {0}) for codes in gathered.T.tolist())
+    if len(kinds) > 1:
+        raise ValueError(
+            f"one metric was given {' and '.join(KINDS[code - 1] for code in kinds)}: expected one of them from reset "
+            "to compute, on all processes"
+        )
+    if len(samples) > 1:
+        raise ValueError(
+            f"batches of {' and of '.join(map(_name_samples, samples))} hypotheses per segment: average 'none' expects "
+            "the same number in all batches"
+        )
+    return gathered.amax(0)
+
+
+def has_counted(counts: Tensor) -> bool:
+    """Return whether a segment was counted, from codes on the CPU, where reading them waits for nothing."""
+    return counts.tolist()[0] != 0
+
+
+def kind_name(counts: Tensor) -> str:
+    """Return the kind for a signature, ``?`` before any data."""
+    code = counts.tolist()[0]
+    return KINDS[code - 1] if code else "?"
+
+
+def sample_number(counts: Tensor) -> int | None:
+    """Return how many samples a segment has, or None for one hypothesis without a dimension of samples."""
+    code = counts.tolist()[1]
+    return code - _NO_SAMPLES - 1 if code > _NO_SAMPLES else None
+
+
+def _name_samples(code: int) -> str:
+    samples = code - _NO_SAMPLES - 1
+    if samples == 1:
+        return "1 (in three dimensions)"
+    return "1" if samples < 0 else str(samples)
+
+
+def range_of(references: DocumentGroups | PaddedReferences | list[int]) -> Tensor | None:
+    """Return the range of the numbers of references of a batch, or None for a batch without segments.
+
+    A range is ``[-fewest, most]`` int64, so that the maximum joins two; on the CPU, or on the device of padded
+    references.
+    """
+    if isinstance(references, PaddedReferences):
+        lengths = references.tokens.lengths
+        if len(lengths) == 0:
+            return None
+        if references.present is None:
+            return torch.arange(-1, 2, 2, device=lengths.device)  # one each
+        counts = references.present.sum(1)
+        return torch.stack((-counts, counts)).amax(1)
+    if isinstance(references, DocumentGroups):
+        references = references.counts.tolist()
+    return host_counts([-min(references), max(references)]) if references else None
+
+
+def join_states(name: str, states: Sequence[Tensor]) -> Tensor:
+    """Return the state for several metrics or ranks together, or raise ValueError for different kinds of input."""
+    if name == "rows":
+        return torch.cat([*states])
+    stacked = torch.stack([*states])
+    if name == "counted":
+        return join_codes(stacked)
+    return stacked.amax(0) if name == "reference_range" else stacked.sum(0)
+
+
+def join_shares(shares: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+    """Return the states of all ranks together, with the settings of the first, or raise as ``join_states`` does."""
+    joined = {"settings": shares[0]["settings"]}
+    for name in shares[0]:
+        if name != "settings":
+            joined[name] = join_states(name, [share[name] for share in shares])
+    return joined
+
+
+def pack_states(states: Mapping[str, Tensor], device: torch.device) -> Tensor:
+    """Return states as bytes, ``(bytes,)`` uint8 on a device, in their order: the settings first, the rows last."""
+    return torch.cat([state.to(device).reshape(-1).view(torch.uint8) for state in states.values()])
+
+
+def unpack_states(packed: Tensor, defaults: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return packed states by the names, dtypes and shapes of their defaults, the rows from all bytes that are left."""
+    states = {}
+    start = 0
+    for name, default in defaults.items():
+        stop = start + default.nbytes if name != "rows" else len(packed)
+        # A copy, because a view as a wider dtype has to begin at a multiple of its width.
+        values = packed[start:stop].clone().view(default.dtype)
+        states[name] = values.reshape(-1, *default.shape[1:]) if default.dim() else values[0]
+        start = stop
+    return states
+
+
+def check_states(saved: Mapping[str, State], defaults: Mapping[str, Tensor]) -> None:
+    """Raise ValueError if states differ from the defaults in names, dtypes or shapes, but for the number of rows."""
+    if set(saved) != set(defaults):
+        raise ValueError(f"the saved states are {sorted(saved)}: expected {sorted(defaults)}")
+    for name, value in saved.items():
+        default = defaults[name]
+        for tensor in value if name == "rows" and isinstance(value, list) else [value]:
+            if not isinstance(tensor, Tensor):
+                raise ValueError(f"the saved state {name} is {type_name(tensor)}: expected a tensor")
+            free = 1 if name == "rows" else 0
+            if tensor.dtype != default.dtype or tensor.shape[free:] != default.shape[free:]:
+                raise ValueError(
+                    f"the saved state {name} is {tensor.dtype} of shape {tuple(tensor.shape)}: "
+                    f"expected {default.dtype} of shape {tuple(default.shape)}"
+                )
+
+
+def move_state(state: AnyState, device: torch.device) -> AnyState:
+    """Return a state, a tensor or a list of tensors, on a device."""
+    return state.to(device) if isinstance(state, Tensor) else [rows.to(device) for rows in state]
+
+
+def list_rows(rows: State) -> list[Tensor]:
+    """Return rows as a new list, even if a sync has joined them."""
+    return [rows] if isinstance(rows, Tensor) else list(rows)
+
+
+def write_entry(rank: int, processes: int, settings: Mapping[str, str]) -> Tensor:
+    """Return the entry for the states of a rank, ``(bytes,)`` uint8."""
+    text = json.dumps({"rank": rank, "processes": processes, "settings": settings}).encode()
+    longest = len(text) - len(f"{rank}{processes}") + _ENTRY_DIGITS
+    return byte_tensor(text.ljust(-(-longest // _ENTRY_BYTES) * _ENTRY_BYTES))
+
+
+def read_entry(entry: object) -> dict[str, Any]:
+    """Return what ``write_entry`` wrote, by name, or raise ValueError for anything else."""
+    try:
+        saved_by = json.loads(bytes(cast(Tensor, entry).tolist()))
+        if 0 <= saved_by["rank"] < saved_by["processes"] and isinstance(saved_by["settings"], dict):
+            return cast("dict[str, Any]", saved_by)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        pass
+    raise ValueError(f"the entry {SAVED_BY} is {type_name(entry)}: expected the bytes of state_dict")
+
+
+def gather_ranks(tensor: Tensor, group: Group = None) -> Tensor:
+    """Return the tensors of all ranks, which have one shape, joined along the first dimension, by one collective."""
+    backend = distributed.get_backend(group)
+    sent = tensor
+    if backend == "nccl" and not tensor.is_cuda:
+        sent = tensor.cuda()
+    elif backend in ("gloo", "mpi"):
+        sent = tensor.cpu()
+    gathered = [torch.empty_like(sent) for _ in range(distributed.get_world_size(group))]
+    distributed.all_gather(gathered, sent, group)
+    return torch.cat(gathered).to(tensor.device)
+
+
+def gather_packed(
+    pack: Callable[[], Tensor], gather: Callable[[Tensor], list[Tensor]], device: torch.device
+) -> list[Tensor]:
+    """Return the bytes that each rank packs, ``(bytes,)`` uint8 on a device, when every rank has called this.
+
+    If a rank raises while it packs, it raises its error after all have gathered, and the others RuntimeError.
+    """
+    failure = None
+    try:
+        packed = pack()
+    except Exception as error:
+        # Without this rank the others would wait for ever: it sends the words of its error.
+        failure = error
+        packed = byte_tensor(f"{type(error).__name__}: {error}".encode(errors="replace")).to(device)
+    # The last byte says whether the others are an error.
+    buffers = gather(torch.cat((packed, packed.new_full((1,), failure is not None))))
+    if failure:
+        raise failure
+    for rank, has_failed in enumerate(torch.stack([buffer[-1] for buffer in buffers]).tolist()):
+        if has_failed:
+            words = bytes(buffers[rank][:-1].tolist()).decode()
+            raise RuntimeError(f"rank {rank} cannot read its states: {words}")
+    return [buffer[:-1] for buffer in buffers]
+
+
+def gather_buffers(
+    buffer: Tensor, group: Group = None, gather: Callable[[Tensor, Group], Tensor] = gather_ranks
+) -> list[Tensor]:
+    """Return the one-dimensional tensors of all ranks, which may differ in length, by two collectives."""
+    sizes: list[int] = gather(torch.tensor([len(buffer)], device=buffer.device), group).tolist()
+    padded = torch.nn.functional.pad(buffer, (0, max(sizes) - len(buffer)))
+    rows = gather(padded, group).reshape(len(sizes), -1)
+    return [row[:size] for row, size in zip(rows, sizes, strict=True)]

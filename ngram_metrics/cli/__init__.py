@@ -1,3 +1,0 @@
-"""The command line, where no module imports torch before the arguments are checked."""
-
-from ngram_metrics.cli.main import main as main

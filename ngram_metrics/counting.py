@@ -1,0 +1,236 @@
+"""Count n-grams and common subsequences of token ids, on any device: what the metrics of this package count with.
+
+``clipped_matches``, ``ngram_counts`` and ``common_subsequence_lengths`` take token ids alone, and return int64 tensors
+with one row for each segment, exact for all ids. They know no text, no formula and no framework.
+
+Ids are read as the metrics read them, in two layouts:
+
+* Padded: one integer tensor or array of ids in rows, hypotheses ``(segments, width)``, references ``(segments, width)``
+  or ``(segments, references, width)``. ``pad_id`` names the id or ids that are not tokens; they and negative ids, such
+  as -100, are dropped wherever they stand. The tensors are counted on their device.
+* Lists: a sequence with one item for each segment, which is a sequence of integers or a 1-D integer tensor or array; an
+  item of ``target`` may also be a sequence of several references. They are counted on the CPU.
+
+On a CPU n-grams are counted in numpy, and common subsequences by RapidFuzz. On other devices, and in graphs that
+``torch.compile`` or a trace records, a kernel in torch gives the same counts. To have it count padded ids on a CPU too,
+for a comparison, set ``NGRAM_METRICS_COUNTING=torch`` in the environment.
+
+``ngram_metrics.functional.matched_orders`` says where the matches are: for each token the longest order of a matched
+n-gram that covers it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import NamedTuple, cast
+
+import torch
+from torch import Tensor
+
+from ngram_metrics._core.basics.keywords import named_arguments
+from ngram_metrics._core.basics.option_checks import checked_order, pad_ids, refuse_missing_pad_id
+from ngram_metrics._core.counting import matches
+from ngram_metrics._core.counting.corpus import corpus_ngrams
+from ngram_metrics._core.counting.documents import (
+    PaddedSides,
+    RaggedSides,
+    RaggedTokens,
+    copy_to,
+    host_counts,
+    kept_ids,
+)
+from ngram_metrics._core.counting.subsequence.lengths import subsequence_lengths
+from ngram_metrics._core.text.input_forms import PaddedSegments, Segments, read, read_texts
+from ngram_metrics._core.text.input_types import Hypotheses, References
+from ngram_metrics._core.text.messages import shortened
+from ngram_metrics._core.text.word_reader import WordReader
+
+
+class NgramMatches(NamedTuple):
+    """The n-gram matches of hypotheses with their references, on the page docs/guides/counting.md.
+
+    Attributes:
+        matches: ``(segments, orders)`` int64, the n-grams of each hypothesis that match, each at most as often as it
+            occurs in the reference that has most of it (Papineni et al. 2002, section 2.1).
+        hypothesis_ngrams: ``(segments, orders)`` int64, all n-grams of each hypothesis; in order 1 its tokens.
+        reference_ngrams: ``(segments, orders)`` int64, all n-grams of the reference that is closest in length to the
+            hypothesis, the shorter on a tie.
+    """
+
+    matches: Tensor
+    hypothesis_ngrams: Tensor
+    reference_ngrams: Tensor
+
+
+class NgramCounts(NamedTuple):
+    """The n-grams of one order that each document has, on the page docs/guides/counting.md.
+
+    Attributes:
+        ngrams: ``(entries, ngram)`` int64, the ids of the n-gram.
+        documents: ``(entries,)`` int64, the index of the document.
+        counts: ``(entries,)`` int64, at least 1, how often it has this n-gram.
+    """
+
+    ngrams: Tensor
+    documents: Tensor
+    counts: Tensor
+
+
+@named_arguments
+def clipped_matches(
+    preds: Hypotheses, target: References, ngram: int = 4, pad_id: int | Sequence[int] | None = None
+) -> NgramMatches:
+    """Count how many n-grams of each hypothesis match its references, for the orders 1 to ``ngram``.
+
+    Args:
+        preds: the hypotheses, ``(segments, width)`` or a sequence of ids for each segment.
+        target: the references, ``(segments, width)``, ``(segments, references, width)``, or for each segment one
+            sequence of ids or a sequence of several, where ``[[]]`` is one empty reference. In a tensor a row without a
+            token is a missing reference; if all are missing there is one empty reference.
+        ngram: the longest order, 1 to 1,000.
+        pad_id: the id or ids that are not tokens. A padded tensor needs it.
+
+    Returns:
+        Three int64 tensors ``(segments, ngram)``, on the device of padded ids, else on the CPU. Padded ids are
+        counted without waiting for the device: no step depends on the data.
+
+    Raises:
+        TypeError: text, or tokens that are no integers; a setting of another type.
+        ValueError: tensors of other shapes or on different devices; different numbers of segments; a segment without a
+            reference, as the item ``[]``; in a list a negative id that ``pad_id`` does not name; in a tensor or array
+            an id of 2^63 or more; an order out of its range.
+
+    Example:
+        >>> from ngram_metrics.counting import clipped_matches
+        >>> counts = clipped_matches([[1, 2, 1, 2, 3]], [[[1, 2, 3], [1, 2, 4, 1, 2]]], ngram=2)
+        >>> counts.matches, counts.hypothesis_ngrams, counts.reference_ngrams
+        (tensor([[5, 3]]), tensor([[5, 4]]), tensor([[5, 4]]))
+    """
+    order = checked_order(ngram)
+    sides = _encode(read(preds, target), pad_id)
+    hypotheses, references = sides
+    lengths = hypotheses.lengths
+    closest = matches.closest_reference_length(lengths, references)
+    return NgramMatches(
+        matches.count_matches(sides, order),
+        matches.ngram_totals(lengths, order),
+        matches.ngram_totals(closest, order),
+    )
+
+
+@named_arguments
+def ngram_counts(
+    ids: Hypotheses, ngram: int, pad_id: int | Sequence[int] | None = None, corpus: bool = False
+) -> NgramCounts:
+    """Count how often each document has each of the n-grams of one order that it contains.
+
+    How many entries there are depends on the data: for ids on a device this waits for it.
+
+    Args:
+        ids: the documents, ``(documents, width)`` or a sequence of ids for each.
+        ngram: the order, 1 to 1,000.
+        pad_id: the id or ids that are not tokens. A padded tensor needs it.
+        corpus: whether all documents are counted together, as document 0.
+
+    Returns:
+        An entry for each document and n-gram that it has, on the device of a padded tensor, else on the CPU. They
+        are sorted by document, and in a document by ids.
+
+    Raises:
+        TypeError, ValueError: the errors of ``clipped_matches``; in a list an id of 2^63 or more.
+
+    Example:
+        >>> from ngram_metrics.counting import ngram_counts
+        >>> counts = ngram_counts([[7, 8, 7, 8], [8, 7]], ngram=2)
+        >>> list(zip(counts.documents.tolist(), counts.ngrams.tolist(), counts.counts.tolist()))
+        [(0, [7, 8], 2), (0, [8, 7], 1), (1, [8, 7], 1)]
+        >>> ngram_counts([[7, 8, 7, 8], [8, 7]], ngram=2, corpus=True).counts
+        tensor([2, 2])
+    """
+    order = checked_order(ngram)
+    distinct, texts = _read_documents(ids, pad_id)
+    orders = corpus_ngrams(texts, order, torch.zeros_like(texts.lengths) if corpus else None)
+    entries = next(orders)
+    token_ids = distinct.index_select(0, entries.last)
+    ngrams = token_ids.unsqueeze(1)  # (ngrams of the order, order)
+    for entries in orders:
+        last = token_ids.index_select(0, entries.last)
+        ngrams = torch.cat((ngrams.index_select(0, entries.prefix), last.unsqueeze(1)), 1)
+    by_document = torch.sort(entries.document, stable=True).indices
+    ngram_of_entry = entries.ngram.index_select(0, by_document)
+    counts = NgramCounts(
+        ngrams.index_select(0, ngram_of_entry),
+        entries.document.index_select(0, by_document),
+        entries.times.index_select(0, by_document),
+    )
+    return NgramCounts(*copy_to(ids.device, *counts)) if isinstance(ids, Tensor) else counts
+
+
+@named_arguments
+def common_subsequence_lengths(
+    preds: Hypotheses, target: References, pad_id: int | Sequence[int] | None = None
+) -> Tensor:
+    """Return the length of a longest common subsequence of each hypothesis and its reference.
+
+    Args:
+        preds: the hypotheses, ``(segments, width)`` or a sequence of ids for each segment.
+        target: the reference of each, as for ``clipped_matches``.
+        pad_id: the id or ids that are not tokens. A padded tensor needs it.
+
+    Returns:
+        ``(segments,)`` int64, on the device of padded ids, else on the CPU. Padded ids are counted without waiting
+        for the device.
+
+    Raises:
+        TypeError, ValueError: the errors of ``clipped_matches``; several references of a segment.
+
+    Example:
+        >>> import torch
+        >>> from ngram_metrics.counting import common_subsequence_lengths
+        >>> common_subsequence_lengths(torch.tensor([[1, 2, 3, 4]]), torch.tensor([[2, 9, 4, 0]]), pad_id=0)
+        tensor([2])
+    """
+    segments = read(preds, target)
+    pairs = _encode(segments, pad_id).only_pairs
+    # The shape of padded references decides, on every device: on a CPU those without tokens are left out.
+    if pairs is None or (isinstance(segments, PaddedSegments) and segments.references.shape[1] > 1):
+        raise ValueError("target has several references of a segment: expected one of each")
+    return subsequence_lengths(pairs)
+
+
+def _encode(segments: Segments | PaddedSegments, pad_id: int | Sequence[int] | None) -> RaggedSides | PaddedSides:
+    _check_ids(segments)
+    return WordReader(pad_id=pad_id).encode(segments).sides
+
+
+def _read_documents(ids: Hypotheses, pad_id: int | Sequence[int] | None) -> tuple[Tensor, RaggedTokens]:
+    """Return the distinct ids in ascending order, and the documents with the indices of their ids among them."""
+    segments = read_texts(ids, name="ids")
+    _check_ids(segments)
+    if isinstance(segments, PaddedSegments):
+        if segments.leading_shape is not None:
+            raise ValueError("ids has three dimensions: expected (documents, width)")
+        rows = segments.hypotheses.long().cpu()
+        dropped = pad_ids(pad_id)
+        refuse_missing_pad_id(dropped)
+        is_token = kept_ids(rows, dropped)
+        tokens = rows.masked_select(is_token)
+        lengths = is_token.sum(1)
+    else:
+        documents = cast("Sequence[Sequence[int]]", WordReader(pad_id=pad_id).read_in_python(segments)[0])
+        try:
+            tokens = host_counts(list(chain.from_iterable(documents)))
+        except OverflowError as error:
+            index, token = next((index, max(ids)) for index, ids in enumerate(documents) if max(ids, default=0) >> 63)
+            raise ValueError(
+                f"{segments.name_of(index)} has the id {shortened(token)}: expected ids below 2^63"
+            ) from error
+        lengths = host_counts(list(map(len, documents)))
+    distinct, indices = torch.unique(tokens, return_inverse=True)
+    return distinct, RaggedTokens(indices, lengths, len(distinct))
+
+
+def _check_ids(segments: Segments | PaddedSegments) -> None:
+    if segments.known_kind not in ("ids", None):
+        raise TypeError(f"the segments are {segments.kind}: expected token ids, which are integers")

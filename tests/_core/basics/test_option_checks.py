@@ -1,0 +1,267 @@
+"""Settings out of their range or of another type are refused at once: by the measure, its function and both classes."""
+
+import inspect
+import math
+
+import numpy as np
+import pytest
+from faces.cases import METRICS
+
+import ngram_metrics
+from ngram_metrics import ignite
+from ngram_metrics._core.basics.option_checks import checked_keys
+from ngram_metrics._core.metrics.bleu import BleuMeasure
+from ngram_metrics._core.metrics.chrf import ChrfMeasure
+from ngram_metrics._core.metrics.gleu import GleuMeasure
+from ngram_metrics._core.metrics.overlap import OverlapMeasure
+from ngram_metrics._core.metrics.repetition import RepetitionMeasure
+from ngram_metrics._core.metrics.rouge import MeanRougeMeasure, RougeMeasure, rouge_measure
+from ngram_metrics._core.metrics.ter import TerMeasure
+from ngram_metrics.functional import (
+    aggregate_chrf,
+    bleu_score,
+    chrf_score,
+    gleu_score,
+    ngram_overlap,
+    pairwise_chrf,
+    repetition,
+    rouge_score,
+    ter_score,
+)
+
+#: For each measure: itself, in one call, and the name of its classes.
+FACES = {
+    "bleu": (BleuMeasure, bleu_score, "Bleu"),
+    "rouge": (None, rouge_score, "ROUGEScore"),
+    "chrf": (ChrfMeasure, chrf_score, "ChrF"),
+    "overlap": (OverlapMeasure, ngram_overlap, "NgramOverlap"),
+    "gleu": (GleuMeasure, gleu_score, "Gleu"),
+    "repetition": (RepetitionMeasure, repetition, "Repetition"),
+    "ter": (TerMeasure, ter_score, "Ter"),
+}
+KNOWN = r"\['rouge1', .*'rouge9', 'rougeL', 'rougeLsum'\]"
+SMOOTHED = r"\['floor', 'add-k'\]"
+#: What an order, a level of detail or padding cannot be, whatever the measure, and the words of the error.
+ORDERS = {
+    ValueError: [(0, "greater than zero"), (-1, "greater than zero"), (1001, "at most 1000"), (2**40, "at most 1000")],
+    TypeError: [(order, "an integer") for order in (2.5, 2.0, True, None, "2")],
+}
+#: The settings that are True or False.
+BOOLEANS = {
+    name: tuple(
+        parameter.name
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.annotation in ("bool", "bool | None")
+    )
+    for name, (_, function, _) in FACES.items()
+}
+PADDING = ("0", b"0", 1.5, [0, "1"], [0.5], True, [True], [None], {0: 1}, object)
+#: For each kind of error and each measure, settings and the words.
+REFUSED = {
+    ValueError: {
+        "bleu": [
+            ({"smooth": "smooth3"}, r"Smooth is not valid \(expected: \['no_smooth', .*'exp'\], got: smooth3"),
+            ({"smooth": None}, r"Smooth is not valid \(.*, got: None\)$"),
+            ({"smooth": True}, r".*, got: True\): torchmetrics' smooth=True .* as 'add-k' and 'smooth2'"),
+            ({"smooth": False}, r".*, got: False\): .* and its smooth=False is 'no_smooth'$"),
+            ({"smooth": "exp", "smooth_value": 1}, rf"is for {SMOOTHED}, not for smooth='exp'"),
+            ({"smooth_value": 0}, rf"smooth_value is for {SMOOTHED}, not for smooth='exp'"),
+            *(
+                ({"smooth": name, "smooth_value": value}, rf"smooth_value must be at least 0 .*\(got: {value}\)")
+                for name, value in (("floor", -0.1), ("add-k", math.inf), ("add-k", math.nan))
+            ),
+            ({"weights": [0.5, 0.5]}, r"weights must be one for each of 4 orders \(got: 2\)"),
+            ({"ngram": 2, "weights": [1, 1, 1]}, r"weights must be one for each of 2 orders \(got: 3\)"),
+            ({"weights": []}, r"weights must be one for each of 4 orders \(got: 0\)"),
+            *(
+                ({"ngram": 2, "weights": [1, one]}, rf"weights\[1\] must be at least 0 .*got: {one}\)")
+                for one in (-1, math.nan, math.inf)
+            ),
+            ({"ngram": 2, "weights": [0, 0.0]}, r"weights must not all be 0 \(got: \[0.0, 0.0\]\)"),
+            ({"ngram": 2, "weights": [1, 1e300]}, r"weights\[1\] must be at most 1e\+15 \(got: 1e\+300\)"),
+            *(
+                (
+                    {"smooth": name, "smooth_value": value},
+                    rf"smooth_value must be at most {highest} \(got: {value}\): {why}",
+                )
+                for name, value, highest, why in (
+                    ("floor", 5.0, 1, "a larger one makes precisions above 1"),
+                    ("floor", 1.01, 1, "a larger one makes precisions above 1"),
+                    ("add-k", 2e15, r"1e\+15", "precisions are then 1"),
+                )
+            ),
+        ],
+        "chrf": [
+            ({"char_order": -1}, r"char_order must be at least 0 \(got: -1\)"),
+            ({"word_order": -2}, r"word_order must be at least 0 \(got: -2\)"),
+            ({"char_order": 1001}, r"char_order must be at most 1000 \(got: 1001\)"),
+            ({"word_order": 2**40}, r"word_order must be at most 1000 \(got: 1099511627776\)"),
+            ({"char_order": 0}, r"char_order and word_order are both 0: expected at least one order"),
+            *(
+                ({"beta": beta}, rf"beta must be at least 0 and finite \(got: {beta}\)")
+                for beta in (-1, -0.5, math.inf, math.nan)
+            ),
+            ({"beta": 10**400}, r"beta must be at least 0 and finite \(got: inf\)"),
+            ({"beta": 1e200}, r"beta must be at most 1e\+15 \(got: 1e\+200\): F is then the recall"),
+        ],
+        "rouge": [
+            *(
+                ({"rouge_keys": keys}, f"unknown rouge key {unknown}: expected one of {KNOWN}")
+                for keys, unknown in (
+                    ("rouge0", "'rouge0'"),
+                    (("rouge1", "rouge10"), "'rouge10'"),
+                    ("rougel", "'rougel'"),
+                )
+            ),
+            ({"rouge_keys": ""}, "unknown rouge key ''"),
+            ({"rouge_keys": [1]}, "unknown rouge key 1"),
+            ({"rouge_keys": ()}, f"no rouge key: expected some of {KNOWN}"),
+            ({"accumulate": "mean"}, r"unknown accumulate 'mean': expected one of \['best', 'avg'\]"),
+            ({"accumulate": None}, "unknown accumulate None"),
+            (
+                {"accumulate": "avg", "average": "micro"},
+                "accumulate='avg' averages scores.*expected average 'macro' or 'none'",
+            ),
+        ],
+    },
+    TypeError: {
+        "bleu": [
+            *(
+                ({"smooth": "floor", "smooth_value": value}, f"smooth_value must be a number .got: '{value}'")
+                for value in ("x", "1")
+            ),
+            ({"weights": "abcd"}, r"weights\[0\] must be a number \(got: 'a'\)"),
+            ({"ngram": 2, "weights": [1, None]}, r"weights\[1\] must be a number \(got: None\)"),
+            ({"weights": 0.25}, r"weights must be a sequence of 4 numbers \(got: 0.25\)"),
+        ],
+        "chrf": [
+            ({"char_order": 6.0}, r"char_order must be an integer \(got: 6.0\)"),
+            ({"word_order": True}, r"word_order must be an integer \(got: True\)"),
+            ({"char_order": None}, r"char_order must be an integer \(got: None\)"),
+            *(({"beta": beta}, rf"beta must be a number \(got: {beta!r}\)") for beta in ("2", None)),
+        ],
+        "rouge": [
+            *(
+                ({"rouge_keys": keys}, f"^rouge_keys is {keys!r}: expected a key or a sequence")
+                for keys in (None, {"rouge1"}, 1)
+            ),
+            ({"tokenizer": 3}, "tokenizer is an int: expected None"),
+            ({"normalizer": "lower"}, "normalizer is a str: expected a callable"),
+            ({"sentence_splitter": ["\n"]}, "sentence_splitter is a list: expected a callable"),
+            *(
+                ({"sentence_separator_id": one}, "sentence_separator_id is .*: expected an integer or None")
+                for one in (0.5, "9", [9, 8], True)
+            ),
+        ],
+    },
+}
+for name in FACES:
+    for average in ("mean", None):
+        words = f"unknown average {average!r}: expected one of .'micro', 'macro', 'none'"
+        REFUSED[ValueError].setdefault(name, []).append(({"average": average}, words))
+    for pad_id in PADDING if name != "ter" else ():
+        words = "pad_id is .*: expected an integer, a sequence of integers, or None"
+        REFUSED[TypeError].setdefault(name, []).append(({"pad_id": pad_id}, words))
+    REFUSED[TypeError].setdefault(name, [])
+    REFUSED[TypeError][name] += [
+        ({option: value}, rf"^{option} must be True or False \(got: {value!r}\)$")
+        for option in BOOLEANS[name]
+        for value in ("False", "german", 0, 1, *([None] if option != "effective_order" else []))
+    ]
+    if name not in ("chrf", "ter"):
+        REFUSED[ValueError][name].append(({"tokenizer": "words"}, "unknown tokenizer 'words': expected one of"))
+    if name in ("bleu", "overlap", "gleu", "repetition"):
+        for error, orders in ORDERS.items():
+            REFUSED[error][name] += [
+                ({"ngram": order}, rf"ngram order must be {words} \(got: {order!r}\)") for order, words in orders
+            ]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "error", "words"),
+    [
+        (name, options, error, words)
+        for error, measures in REFUSED.items()
+        for name, rows in measures.items()
+        for options, words in rows
+    ],
+    ids=lambda one: str(one)[:50],
+)
+def test_what_a_setting_cannot_be_is_refused_before_any_sentence_is_read(name, options, error, words):
+    measure, function, metric = FACES[name]
+    with pytest.raises(error, match=words):
+        function(*[None] * (1 if name == "repetition" else 2), **options)
+    for module in (ngram_metrics, ignite):
+        if (module, metric) != (ignite, "Bleu") or options.keys() & BOOLEANS[name]:  # which has the words of ignite
+            with pytest.raises(error, match=words):
+                getattr(module, metric)(**options)
+    if measure is not None and options.keys() <= inspect.signature(measure).parameters.keys():
+        with pytest.raises(error, match=words):
+            measure(**options)
+
+
+def test_every_class_has_a_row():
+    """CIDEr-D needs a table: its settings are refused in tests/_core/metrics/test_cider.py."""
+    assert {name for _, _, name in FACES.values()} == {*METRICS} - {"CiderD"}, (
+        "add a row to FACES in tests/_core/basics/test_option_checks.py"
+    )
+
+
+def test_numbers_of_numpy_are_the_same_settings():
+    ours = BleuMeasure(np.int64(3), "floor", np.float32(0.5))
+    assert ours == BleuMeasure(3, "floor", 0.5)
+    assert type(ours.smooth_value) is float
+    assert OverlapMeasure(np.int64(2)) == OverlapMeasure(2)
+    assert type(OverlapMeasure(np.int64(2)).ngram) is int
+
+
+def test_the_largest_beta_is_the_recall():
+    preds, target = ["abcde"], ["abc xyz"]
+    recall = chrf_score(preds, target, char_order=1, beta=1e15)
+    assert recall.item() == pytest.approx(3 / 6, abs=1e-12)
+
+
+def test_booleans_of_numpy_are_the_same_settings():
+    for value in (True, False):
+        assert ChrfMeasure(eps_smoothing=np.bool_(value)) == ChrfMeasure(eps_smoothing=value)
+        assert repr(ngram_metrics.Bleu(lowercase=np.bool_(value))) == repr(ngram_metrics.Bleu(lowercase=value))
+    ids = np.array([[1, 2]])
+    assert chrf_score(ids, ids, lowercase=np.False_, pad_id=0) == 1  # False: not an option for text that is set
+
+
+@pytest.mark.parametrize("function", [pairwise_chrf, aggregate_chrf])
+@pytest.mark.parametrize("option", ["remove_whitespace", "eps_smoothing"])
+def test_booleans_of_the_replacements_for_fastchrf(function, option):
+    with pytest.raises(TypeError, match=rf"^{option} must be True or False \(got: 'no'\)$"):
+        function([["a"]], [["a"]], **{option: "no"})
+
+
+def test_a_lone_key_and_a_sequence_of_keys():
+    assert checked_keys("rougeL") == ("rougeL",)
+    assert checked_keys(["rougeL", "rouge1"]) == ("rougeL", "rouge1")
+    assert checked_keys(iter(("rouge9",))) == ("rouge9",)
+    assert rouge_measure("rougeL", "best", "micro") == RougeMeasure(("L",))
+    assert rouge_measure(["rouge2"], "avg", "none") == MeanRougeMeasure((2,))
+    assert RougeMeasure((1,), alpha=0.5) != RougeMeasure((1,))
+
+
+def test_an_order_of_rouge_out_of_its_range_is_refused():
+    for order, words in [*ORDERS[ValueError], (2.0, "an integer")]:
+        with pytest.raises((ValueError, TypeError), match=f"ngram order must be {words}"):
+            RougeMeasure((1, order, "L"))
+    assert RougeMeasure((1000, "L", "Lsum")).variants == (1000, "L", "Lsum")
+
+
+def test_the_limits_themselves_are_settings():
+    assert BleuMeasure(1000).ngram == RepetitionMeasure(1000).ngram == 1000
+    assert ChrfMeasure(1000, 1000, 1e15).pair_orders == (1000, 1000)
+    assert BleuMeasure(2, "floor", 1.0, [1e15, 0]).weights == (1e15, 0)
+    assert BleuMeasure(2, "add-k", 1e15).smooth_value == 1e15
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_integer_that_python_does_not_write_is_shown(sign: int):
+    huge = sign * 10**5000
+    for words, wrong in (("pad_id has the id -?0x", {"pad_id": huge}), (r"ngram order must be .*0x", {"ngram": huge})):
+        with pytest.raises(ValueError, match=words):
+            ngram_metrics.Bleu(**wrong)

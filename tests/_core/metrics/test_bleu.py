@@ -1,0 +1,229 @@
+"""BLEU against sacrebleu, nltk, ignite and torchmetrics; where a peer differs, it says so and why."""
+
+import math
+import warnings
+
+import numpy as np
+import oracles
+import pytest
+import torch
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from layouts import read_batch
+from measures import MEASURES, averaged_score, batches_of, bleu_settings, weights_of
+from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu
+from nltk.translate.bleu_score import sentence_bleu as nltk_sentence_bleu
+from oracles import close
+from sacrebleu.metrics import BLEU
+from torchmetrics.functional.text import bleu_score as torchmetrics_bleu
+
+from ngram_metrics._core.metrics.bleu import BleuMeasure, BleuStatistics
+from ngram_metrics._core.text.word_reader import WordReader
+
+batches = MEASURES["BLEU"].batches
+
+
+def statistics(metric, batch):
+    return metric.statistics(
+        read_batch(WordReader(), [hypothesis for hypothesis, _ in batch], [references for _, references in batch])
+    )
+
+
+def micro(metric, batch):
+    return averaged_score(metric, statistics(metric, batch), "micro").item()
+
+
+def sentences(metric, batch):
+    return averaged_score(metric, statistics(metric, batch), "none").tolist()
+
+
+def split(hypothesis, *references):
+    return hypothesis.split(), [reference.split() for reference in references]
+
+
+CAT = split("the cat sat on mat", "a cat is on the mat")
+
+
+# sacrebleu, of which every option is followed.
+
+
+def sacrebleu(metric):
+    name = {"no_smooth": "none", "smooth2": "add-k"}.get(metric.smooth, metric.smooth)
+    return BLEU(
+        tokenize="none",
+        force=True,
+        smooth_method=name,
+        smooth_value=metric.smooth_value,
+        max_ngram_order=metric.ngram,
+        effective_order=metric.effective_order,
+    )
+
+
+SACREBLEU = ["none", "no_smooth", "floor", "add-k", "smooth2", "exp"]
+
+
+@given(batches, bleu_settings(SACREBLEU, weighted=False))
+def test_scores_are_those_of_sacrebleu(batch, settings):
+    metric = BleuMeasure(**settings)
+    peer = sacrebleu(metric)
+    hypotheses = [" ".join(hypothesis) for hypothesis, _ in batch]
+    references = [[" ".join(reference) for reference in references] for _, references in batch]
+    expected = [peer.sentence_score(*segment).score / 100 for segment in zip(hypotheses, references, strict=True)]
+    assert sentences(metric, batch) == close(expected, 1e-10)
+    # sacrebleu takes the first references of all sentences, then the second, ...; None where there is none.
+    streams = [
+        [segment_references[i] if i < len(segment_references) else None for segment_references in references]
+        for i in range(4)
+    ]
+    streams = [stream for stream in streams if any(reference is not None for reference in stream)]
+    corpus = peer.corpus_score(hypotheses, streams)
+    assert micro(metric, batch) == close(corpus.score / 100, 1e-10)
+    parts = metric.parts(BleuStatistics(*(field.sum(0) for field in statistics(metric, batch))))
+    assert parts["hypothesis_length"].item() == corpus.sys_len
+    assert parts["reference_length"].item() == corpus.ref_len
+    assert parts["brevity_penalty"].item() == close(corpus.bp)
+    # sacrebleu shows no precisions where nothing matches, and none past the first order without an n-gram.
+    shown = next((n for n, total in enumerate(corpus.totals) if total == 0), metric.ngram)
+    if any(corpus.counts) and parts["matches"][0] > 0:
+        assert parts["precisions"][:shown].tolist() == close([p / 100 for p in corpus.precisions[:shown]], 1e-10)
+
+
+def test_the_brevity_penalty_falls_with_the_length_and_is_zero_for_an_empty_hypothesis():
+    lengths = torch.tensor([[0, 3], [0, 0], [2, 3], [3, 2]])
+    none = torch.zeros(4, 4, dtype=torch.int64)
+    parts = BleuMeasure().parts(BleuStatistics(none, none, *lengths.T))
+    assert parts["brevity_penalty"].tolist() == close([0, 1, math.exp(-0.5), 1])
+
+
+# nltk.
+
+NLTK = {"smooth1": "method1", "nltk_smooth2": "method2", "exp": "method3"}
+
+
+def long_enough(order):
+    """Documents that have an n-gram of every order: shorter ones are the subject of a test of their own."""
+    return st.lists(st.sampled_from("abc"), min_size=order, max_size=order + 6)
+
+
+@given(st.data(), st.sampled_from(sorted(NLTK)), st.integers(1, 6))
+def test_scores_are_those_of_nltk(data, smooth, ngram):
+    batch = data.draw(batches_of(long_enough(ngram)))
+    weights = data.draw(weights_of(ngram))
+    smoothing = getattr(SmoothingFunction(), NLTK[smooth])
+    nltk_weights = tuple(weights or [1 / ngram] * ngram)
+    metric = BleuMeasure(ngram, smooth, weights=weights)
+    hypotheses, references = [hypothesis for hypothesis, _ in batch], [references for _, references in batch]
+    assert micro(metric, batch) == close(corpus_bleu(references, hypotheses, nltk_weights, smoothing))
+    expected = [nltk_sentence_bleu(references, hypothesis, nltk_weights, smoothing) for hypothesis, references in batch]
+    assert sentences(metric, batch) == close(expected)
+
+
+@given(batches, st.sampled_from(["smooth1", "nltk_smooth2"]), st.integers(1, 6))
+def test_sentences_shorter_than_an_order_score_as_in_nltk_under_its_own_smoothings(batch, smooth, ngram):
+    smoothing, weights = getattr(SmoothingFunction(), NLTK[smooth]), (1 / ngram,) * ngram
+    expected = [nltk_sentence_bleu(references, hypothesis, weights, smoothing) for hypothesis, references in batch]
+    assert sentences(BleuMeasure(ngram, smooth), batch) == close(expected)
+
+
+@given(batches_of(long_enough(4)))
+def test_without_smoothing_nltk_is_nearly_0_where_an_order_has_no_match(batch):
+    metric = BleuMeasure(smooth="no_smooth")
+    for segment, ours in zip(batch, sentences(metric, batch), strict=True):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # nltk warns of an order without a match
+            theirs = nltk_sentence_bleu(segment[1], segment[0])
+        if min(oracles.bleu_counts(*segment).matches) > 0:
+            assert ours == close(theirs)
+        else:
+            assert ours == 0
+            assert theirs < 1e-70
+
+
+def test_a_corpus_with_a_sentence_shorter_than_an_order_differs_from_nltk():
+    """nltk counts one 4-gram in a sentence that has none, sentence by sentence; here and in sacrebleu it has none."""
+    batch = [split("a b c d e", "a b c d f"), split("a", "a")]
+    theirs = corpus_bleu([references for _, references in batch], [hypothesis for hypothesis, _ in batch])
+    ours = micro(BleuMeasure(), batch)
+    assert ours == close(math.exp(sum(map(math.log, (5 / 6, 3 / 4, 2 / 3, 1 / 2))) / 4))
+    assert theirs == close(math.exp(sum(map(math.log, (5 / 6, 3 / 5, 2 / 4, 1 / 3))) / 4))
+
+
+# ignite.
+
+
+@given(batches, st.sampled_from(["no_smooth", "smooth1", "nltk_smooth2", "smooth2"]), st.integers(1, 6))
+def test_scores_are_those_of_ignite(batch, smooth, ngram):
+    pytest.importorskip("ignite", "0.5.3", reason="ignite before 0.5.3 computes in float32")
+    from ignite.metrics import Bleu
+
+    metric, output = (
+        BleuMeasure(ngram, smooth),
+        ([hypothesis for hypothesis, _ in batch], [references for _, references in batch]),
+    )
+    peer = Bleu(ngram=ngram, smooth=smooth, average="micro")
+    peer.update(output)
+    assert micro(metric, batch) == close(float(peer.compute()))
+    peer = Bleu(ngram=ngram, smooth=smooth, average="macro")
+    peer.update(output)
+    macro = averaged_score(metric, statistics(metric, batch), "macro").item()
+    # Unsmoothed, ignite divides in float32.
+    assert macro == close(float(peer.compute()), 1e-6 if smooth == "no_smooth" else 1e-12)
+
+
+# torchmetrics, where it is right.
+
+
+@given(batches, st.integers(1, 4), st.booleans())
+def test_scores_are_those_of_torchmetrics_where_lengths_do_not_tie_and_every_order_matches(batch, ngram, smooth):
+    for hypothesis, references in batch:
+        nearest = abs(oracles.closest_length(hypothesis, references) - len(hypothesis))
+        assume(
+            len({len(reference) for reference in references if abs(len(reference) - len(hypothesis)) == nearest}) == 1
+        )
+    if smooth:
+        assume(min(oracles.summed([oracles.bleu_counts(*segment, ngram) for segment in batch])[0]) > 0)
+    hypotheses, references = (
+        [" ".join(hypothesis) for hypothesis, _ in batch],
+        [list(map(" ".join, s)) for _, s in batch],
+    )
+    theirs = torchmetrics_bleu(hypotheses, references, n_gram=ngram, smooth=smooth).item()
+    assert micro(BleuMeasure(ngram, "smooth2" if smooth else "none"), batch) == pytest.approx(theirs, rel=1e-5)
+
+
+def test_of_two_equally_near_references_the_shorter_counts_in_whatever_order():
+    """torchmetrics takes the first listed: 0.8187 or 1."""
+    hypothesis, shorter, longer = "a b c d e", "a b c d", "a b c d e f"
+    for references in ([shorter, longer], [longer, shorter]):
+        assert micro(BleuMeasure(), [split(hypothesis, *references)]) == 1
+    theirs = [torchmetrics_bleu([hypothesis], [pair]) for pair in ([shorter, longer], [longer, shorter])]
+    assert theirs == pytest.approx([1, math.exp(1 - 6 / 5)], rel=1e-6)
+
+
+def test_adding_one_applies_where_an_order_has_no_match():
+    """torchmetrics looks for an order without a match first, and returns 0."""
+    assert micro(BleuMeasure(smooth="smooth2"), [CAT]) == pytest.approx(0.2782, abs=5e-5)
+    assert torchmetrics_bleu([" ".join(CAT[0])], [[" ".join(CAT[1][0])]], smooth=True).item() == 0
+
+
+# Settings.
+
+
+@pytest.mark.parametrize("make", [list, tuple, np.array])
+def test_weights_may_be_any_sequence(make):
+    assert micro(BleuMeasure(weights=make([1.0, 0, 0, 0])), [CAT]) == close(4 / 5 * math.exp(1 - 6 / 5))
+
+
+def test_the_longest_order_there_is_counts():
+    text = " ".join(map(str, range(1003)))
+    assert micro(BleuMeasure(1000), [(text, [text])]) == 1
+
+
+@pytest.mark.parametrize("smooth", ["smooth2", "add-k"])
+@pytest.mark.parametrize("text", ["the", "the dog", "the dog sat", "a dog", "the cat sat on a mat"])
+def test_added_counts_give_every_order_n_grams_under_effective_order_too(smooth, text):
+    """An order that is longer than the hypothesis has the precision (0 + 1) / (0 + 1), and is not left out."""
+    reference = "the cat sat on the mat"
+    peer = BLEU(smooth_method="add-k", smooth_value=1, effective_order=True, tokenize="none")
+    expected = peer.sentence_score(text, [reference]).score / 100
+    metric = BleuMeasure(smooth=smooth, effective_order=True)
+    assert sentences(metric, [(text.split(), [reference.split()])]) == close([expected])

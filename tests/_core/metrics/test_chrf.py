@@ -1,0 +1,222 @@
+"""chrF against sacrebleu, fastchrf, nltk and torchmetrics; where a peer differs, it says so and why."""
+
+from itertools import product
+
+import pytest
+import torch
+from draws import fewer
+from fastchrf import pairwise_chrf
+from hypothesis import given
+from hypothesis import strategies as st
+from measures import MEASURES, batches_of, chrf_settings
+from measures import characters as texts
+from nltk.translate.chrf_score import corpus_chrf, sentence_chrf
+from oracles import close
+from sacrebleu.metrics import CHRF
+from torchmetrics.functional.text import chrf_score as torchmetrics_chrf
+
+from ngram_metrics._core.counting.matches import ngram_totals
+from ngram_metrics._core.metrics.chrf import ChrfMeasure
+from ngram_metrics._core.scoring.measure import PairCounts
+
+OURS = MEASURES["chrF"]
+batches = OURS.batches
+#: At least three words, one of them "a": some n-gram of every short order on both sides, and a match.
+plain_texts = st.lists(st.text("abc", min_size=1, max_size=4), min_size=2, max_size=5).map(" ".join).map("a {}".format)
+plain_batches = st.lists(st.tuples(plain_texts, st.tuples(plain_texts)), min_size=1, max_size=5)
+#: Each with several references, one of them near: what a reader of text may stumble over.
+AWKWARD = [
+    ("", ["", "a"]),
+    ("a", ["b", ""]),
+    ("   \t", ["a b", " "]),
+    ("a\tb\u00a0c\u3000d", ["abcd", "a b c d"]),
+    ("zero\u200bwidth", ["zero width", "zerowidth"]),
+    ("e\u0301te\u0301", ["été", "ete"]),
+    ("👩\u200d👩\u200d👧 fun", ["👩👩👧 fun", "👩 fun"]),
+    ("(hi) there", ["(hi there)", "hi there"]),
+    ("-- what ? ...", ["-- what? ..", "- what ?"]),
+    ('."!"', [".", "!!"]),
+    (".", ["!", "."]),
+    ("İstanbul ǅ ẞ", ["i̇stanbul ǆ ß", "ISTANBUL"]),
+    ("line one\nline two\x0b\x1c", ["line one line two", "line"]),
+    ("\ud800 half", ["\ud800 \udfff half", "half"]),
+    ("数字和English混合的句子。", ["数字 和 English 混合 的 句子 。", "句子"]),
+]
+
+
+def micro(batch, **options):
+    return OURS.scored(options, batch, "micro").item()
+
+
+def sentences(batch, **options):
+    return OURS.scored(options, batch, "none").tolist()
+
+
+# sacrebleu, of which every option is followed.
+
+
+def sacrebleu_counts(batch, **options):
+    """What sacrebleu sums over the corpus: the counts of each sentence with its best reference."""
+    peer = CHRF(**options)
+    read = [
+        (peer._preprocess_segment(hypothesis), list(map(peer._preprocess_segment, references)))
+        for hypothesis, references in batch
+    ]
+    return [
+        peer._compute_segment_statistics(hypothesis, peer._extract_reference_info(references))
+        for hypothesis, references in read
+    ]
+
+
+def our_counts(batch, **options):
+    matches, hypothesis, reference = OURS.statistics(options, batch)
+    return torch.stack((hypothesis, reference, matches), -1).flatten(1).tolist()
+
+
+def streams(batch):
+    """References as sacrebleu takes them: the first of all sentences, the second, ...; None where there is none."""
+    several = [references for _, references in batch]
+    return [[one[i] if i < len(one) else None for one in several] for i in range(max(map(len, several)))]
+
+
+def check_against_sacrebleu(batch, options):
+    peer = CHRF(**options)
+    expected = [peer.sentence_score(*segment).score / 100 for segment in batch]
+    assert sentences(batch, **options) == close(expected, 1e-10)
+    assert micro(batch, **options) == close(
+        peer.corpus_score([hypothesis for hypothesis, _ in batch], streams(batch)).score / 100, 1e-10
+    )
+    assert our_counts(batch, **options) == sacrebleu_counts(batch, **options)
+
+
+@given(batches, chrf_settings)
+def test_scores_and_counts_are_those_of_sacrebleu(batch, options):
+    check_against_sacrebleu(batch, options)
+
+
+@pytest.mark.parametrize(("lowercase", "whitespace", "eps_smoothing"), list(product([False, True], repeat=3)))
+@pytest.mark.parametrize("word_order", [0, 2])
+def test_awkward_texts_score_as_in_sacrebleu(word_order, lowercase, whitespace, eps_smoothing):
+    chosen = {"lowercase": lowercase, "whitespace": whitespace, "eps_smoothing": eps_smoothing}
+    check_against_sacrebleu(AWKWARD, {"word_order": word_order, **chosen})
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "references", "options"),
+    [
+        # Equal scores of other counts: one character, or four in another order.
+        ("aaba", ["b", "abaa"], {}),
+        ("bbaa", ["baba", "ab"], {"beta": 1}),
+        # The scores tie, or do not, by the last bit: sacrebleu sums the orders, multiplies by 100, and then divides.
+        ("aaab", ["bacba", "a", "acbbcbccbcbc", "cabbbcabca"], {"eps_smoothing": True}),
+        ("abca", ["ccbaa", "cb", "cbccb", "aacaaca"], {"eps_smoothing": True}),
+    ],
+)
+def test_of_equally_good_references_the_first_counts_as_in_sacrebleu(hypothesis, references, options):
+    for i in range(len(references)):
+        batch = [(hypothesis, references[i:] + references[:i])]
+        assert our_counts(batch, **options) == sacrebleu_counts(batch, **options)
+
+
+def test_ties_are_resolved_as_in_sacrebleu_in_many_short_texts():
+    short = [a + b for a, b in product(["", "a", "b", "ab", "ba"], repeat=2)]
+    batch = [(one, [short[(7 * i + 3 * j) % len(short)] for j in range(4)]) for i, one in enumerate(short * 4)]
+    for chosen in ({}, {"char_order": 3}, {"beta": 1}, {"whitespace": True, "word_order": 1}):
+        assert our_counts(batch, **chosen) == sacrebleu_counts(batch, **chosen)
+        # There are ties: the last listed would be another.
+        assert our_counts(batch, **chosen) != our_counts(
+            [(hypothesis, references[::-1]) for hypothesis, references in batch], **chosen
+        )
+
+
+# fastchrf.
+
+
+# nltk: epsilon smoothing, beta 3, the mean of the sentences.
+
+
+@given(batches_of(texts, references=1), st.integers(1, 8), st.sampled_from([2.0, 3.0]), st.booleans())
+def test_scores_are_those_of_nltk(batch, char_order, beta, whitespace):
+    """But for some 1e-16: nltk takes that for F where only one side has no n-gram, sacrebleu makes it 0."""
+    theirs = {"max_len": char_order, "beta": beta, "ignore_whitespace": not whitespace}
+    ours = {"char_order": char_order, "beta": beta, "whitespace": whitespace, "eps_smoothing": True}
+    expected = [sentence_chrf(other, one, **theirs) for one, (other,) in batch]
+    assert sentences(batch, **ours) == pytest.approx(expected, rel=1e-12, abs=1e-15)
+    corpus = corpus_chrf([other for _, (other,) in batch], [hypothesis for hypothesis, _ in batch], **theirs)
+    assert OURS.scored(ours, batch, "macro").item() == pytest.approx(corpus, rel=1e-12, abs=1e-15)
+
+
+# torchmetrics, where it is right.
+
+
+def torchmetrics_score(batch, char_order=6, word_order=0, beta=2.0, lowercase=False, whitespace=False):
+    hypotheses, references = [hypothesis for hypothesis, _ in batch], [list(references) for _, references in batch]
+    return torchmetrics_chrf(hypotheses, references, char_order, word_order, float(beta), lowercase, whitespace).item()
+
+
+@fewer(4)
+@given(plain_batches, st.integers(1, 3), st.integers(0, 2), st.sampled_from([1, 2, 3]), st.booleans())
+def test_scores_are_those_of_torchmetrics_where_every_sentence_has_every_order_and_a_match(
+    batch, char_order, word_order, beta, whitespace
+):
+    chosen = {"char_order": char_order, "word_order": word_order, "beta": beta, "whitespace": whitespace}
+    ours = micro(batch, **chosen, eps_smoothing=True)
+    assert ours == pytest.approx(torchmetrics_score(batch, **chosen), rel=1e-5)
+
+
+PRINTED = [
+    ("the cat sat on the mat", ["the cat sat on a mat"]),
+    ("a dog ran home", ["a dog ran away from home"]),
+    ("there is a bird", ["a bird is in the tree"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("batch", "sacrebleu", "eps", "torchmetrics"),
+    [
+        pytest.param([("a", ["a"])], 100, 16.667, 16.667, id="one character"),
+        pytest.param([("abc", ["abc"])], 100, 50, 50, id="three characters"),
+        pytest.param([("abc", ["abcdefgh"])], 32.251, 16.032, 16.032, id="shorter than the reference"),
+        pytest.param([("", [""])], 0, 0, 0, id="nothing"),
+        pytest.param(PRINTED, 47.473, 47.465, 47.465, id="a corpus"),
+        # torchmetrics takes only the blank, and what stands at the ends, for whitespace.
+        pytest.param([("a\tb\u00a0c d", ["abcd"])], 100, 66.667, 20.053, id="a tab and a no-break space"),
+        # torchmetrics forgets the reference of a sentence without a match, so that nothing said costs nothing.
+        pytest.param([*PRINTED, ("xyzzyq", ["what we wrote"])], 39.906, 39.891, 46.585, id="a segment without a match"),
+        # torchmetrics counts what the hypothesis has of an order that the reference lacks.
+        pytest.param([*PRINTED, ("abcdefgh", ["abcd"])], 48.135, 48.096, 47.914, id="a reference without an order"),
+        pytest.param([("abcdef", ["abcdef"]), ("abcdef", ["abc"])], 96.483, 95.857, 87.524, id="half of it shorter"),
+    ],
+)
+def test_the_table_of_peers(batch, sacrebleu, eps, torchmetrics):
+    """Times 100: sacrebleu's two ways, with fastchrf and nltk the same for one sentence; and torchmetrics."""
+    references = [[references[0] for _, references in batch]]
+    for expected, smoothing in ((sacrebleu, False), (eps, True)):
+        assert 100 * micro(batch, eps_smoothing=smoothing) == pytest.approx(expected, abs=5e-4)
+        corpus = CHRF(eps_smoothing=smoothing).corpus_score([hypothesis for hypothesis, _ in batch], references)
+        assert corpus.score == pytest.approx(expected, abs=5e-4)
+        if len(batch) == 1:
+            theirs = pairwise_chrf([[batch[0][0]]], [batch[0][1]], eps_smoothing=smoothing)
+            assert theirs[0][0][0] == pytest.approx(expected, abs=5e-4)
+    if len(batch) == 1:
+        assert 100 * sentence_chrf(batch[0][1][0], batch[0][0], beta=2) == pytest.approx(eps, abs=5e-4)
+    assert 100 * torchmetrics_score(batch) == pytest.approx(torchmetrics, abs=5e-4)
+
+
+@given(data=st.data(), settings=chrf_settings, shape=st.tuples(*[st.integers(0, 5)] * 3))
+def test_pairs_score_the_same_in_python_and_in_arrays_to_the_last_bit(data, settings, shape):
+    """Up to 16 pairs and more, with orders that the documents of a side, or of both, are too short for."""
+    names = ("char_order", "word_order", "beta", "eps_smoothing")
+    measure = ChrfMeasure(**{name: settings[name] for name in names if name in settings})
+    groups, rows, references = shape
+    counts = []
+    for order in measure.pair_orders:
+        draw = torch.Generator().manual_seed(data.draw(st.integers(0, 99)))
+        lengths = torch.randint(0, 12, (groups, rows, 1), generator=draw)
+        reference_lengths = torch.randint(0, 12, (groups, 1, references), generator=draw)
+        most = torch.minimum(*(ngram_totals(side, order) for side in (lengths, reference_lengths)))
+        matches = (torch.rand(most.shape, generator=draw) * (most + 1)).long()
+        counts.append(PairCounts(matches, lengths, reference_lengths))
+    scores = measure.score_pairs(*counts)
+    assert scores.dtype == torch.float64
+    assert scores.equal(measure.score(measure.pair_statistics(*counts)))

@@ -1,0 +1,64 @@
+"""The options of a metric and their defaults are the same wherever it is called."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from faces.cases import METRICS
+
+import ngram_metrics
+from ngram_metrics import functional, ignite, pair
+from ngram_metrics._core.metrics import definitions
+
+#: The metric in definitions, and its names as a class, in functional, in ignite and in pair.
+FACES = [
+    (definitions.bleu, "Bleu", "bleu_score", "Bleu", "bleu"),
+    (definitions.rouge, "ROUGEScore", "rouge_score", "ROUGEScore", "rouge"),
+    (definitions.chrf, "ChrF", "chrf_score", "ChrF", "chrf"),
+    (definitions.overlap, "NgramOverlap", "ngram_overlap", "NgramOverlap", "overlap"),
+    (definitions.gleu, "Gleu", "gleu_score", "Gleu", "gleu"),
+    (definitions.ter, "Ter", "ter_score", "Ter", None),
+    (definitions.repetition, "Repetition", "repetition", "Repetition", None),
+    (definitions.cider, "CiderD", "cider_d", "CiderD", None),
+]
+#: What a face has beside the options of the metric.
+INPUT = {"preds", "target", "texts", "hypothesis", "references"}
+OF_FRAMEWORKS = {"device", "confidence", "output_transform", "metrics_result_mode"}
+#: The defaults of ignite's own Bleu, for which ours is a drop-in.
+OF_IGNITE = {"smooth": "no_smooth", "average": "macro", "effective_order": False, "tokenizer": None}
+
+
+def options(face: Callable[..., Any]) -> dict[str, Any]:
+    parameters = inspect.signature(face).parameters.values()
+    assert all(parameter.kind is not parameter.VAR_POSITIONAL for parameter in parameters)
+    return {
+        parameter.name: parameter.default
+        for parameter in parameters
+        if parameter.kind is not parameter.VAR_KEYWORD and parameter.name not in INPUT | OF_FRAMEWORKS
+    }
+
+
+def test_every_class_and_every_function_of_pair_has_a_row():
+    _, of_classes, _, of_ignite, of_pair = map(set, zip(*FACES, strict=True))
+    assert of_classes == of_ignite == {*METRICS}, "add a row to FACES in tests/_core/metrics/test_definitions.py"
+    assert of_pair - {None} == {*pair.__all__}, "name the function of pair in FACES of this file"
+
+
+@pytest.mark.parametrize(("define", "of_class", "of_function", "of_ignite", "of_pair"), FACES)
+def test_every_face_has_the_options_and_the_defaults_of_the_definition(
+    define, of_class, of_function, of_ignite, of_pair
+):
+    expected = options(define)
+    assert options(getattr(ngram_metrics, of_class)) == expected
+    if of_class == "CiderD":  # a function takes the references of its batch where no table is given
+        assert options(functional.cider_d) == {**expected, "document_frequency": None}
+    else:
+        assert options(getattr(functional, of_function)) == expected
+    assert options(getattr(ignite, of_ignite)) == expected | (OF_IGNITE if of_ignite == "Bleu" else {})
+    if of_pair is not None:  # a pair has no average
+        expected = {name: default for name, default in expected.items() if name != "average"}
+        assert list(options(getattr(pair, of_pair)).items()) == [
+            (name, expected[name]) for name in options(getattr(functional, of_function)) if name != "average"
+        ]
+        assert options(getattr(pair, of_pair)) == expected

@@ -1,0 +1,121 @@
+"""ROUGE against rouge_score, number for number, and on long texts."""
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given
+from layouts import read_batch
+from measures import MEASURES, VARIANTS
+from oracles import close
+from rouge_oracle import KEYS
+from rouge_score import rouge_scorer
+
+from ngram_metrics._core.basics.option_checks import ROUGE_KEYS
+from ngram_metrics._core.metrics.rouge import MeanRougeMeasure, RougeMeasure
+from ngram_metrics._core.text.rouge_reader import RougeReader
+
+#: Texts of which the rule leaves nothing are among those drawn; `test_input_warnings.py` is about the warning.
+pytestmark = pytest.mark.filterwarnings("ignore:ROUGE's rule for words")
+
+batches = MEASURES["ROUGE"].batches
+
+
+def statistics(metric, batch, **options):
+    read = read_batch(
+        RougeReader(**options), [hypothesis for hypothesis, _ in batch], [references for _, references in batch]
+    )
+    return metric.statistics(read)
+
+
+def sentence_scores(metric, batch, **options):
+    """For each sentence and key precision, recall and F."""
+    return metric.score(statistics(metric, batch, **options)).tolist()
+
+
+# rouge_score.
+
+PEERS = {stemmed: rouge_scorer.RougeScorer(list(KEYS), use_stemmer=stemmed) for stemmed in (False, True)}
+
+
+def rouge_score(batch, stemmed):
+    segment_scores = [PEERS[stemmed].score_multi(references, hypothesis) for hypothesis, references in batch]
+    return [[tuple(scores[key]) for key in KEYS] for scores in segment_scores]
+
+
+def test_the_keys_are_all_of_rouge_score():
+    assert tuple(ROUGE_KEYS) == KEYS
+
+
+@pytest.mark.parametrize("stemmed", [False, True])
+@given(batches)
+def test_scores_are_those_of_rouge_score(stemmed, batch):
+    for segments in (batch, [(hypothesis, references[:1]) for hypothesis, references in batch]):
+        got = sentence_scores(RougeMeasure(VARIANTS), segments, use_stemmer=stemmed)
+        assert np.array(got) == close(np.array(rouge_score(segments, stemmed)))
+
+
+def test_only_a_line_feed_ends_a_sentence():
+    ends = ["\n", "\r\n", "\r", "\x0b", "\x85", "\u2028"]
+    swapped = [(f"a b{end}c d", [f"c d{end}a b"]) for end in ends]
+    assert [scores[0][2] for scores in sentence_scores(RougeMeasure(("Lsum",)), swapped)] == [1, 1, 0.5, 0.5, 0.5, 0.5]
+
+
+def test_the_best_reference_is_the_first_of_equals_in_float64():
+    """Equal or not is decided by what the quotients round to, as in rouge_score; ROUGE-1 is 2/3 in all these."""
+    tied = [
+        # 3/4 and 3/5, then 4/4 and 4/8: F is 0.6666666666666665 and 0.6666666666666666, so the second.
+        ("a b c d", ["a b c x y", "a b c d w x y z"], (1.0, 0.5)),
+        ("a b c d", ["a b c d w x y z", "a b c x y"], (1.0, 0.5)),
+        # F of 2 in 2 and 4, and of 1 in 2 and 1, is the same, bit for bit: the first.
+        ("a b", ["a b c d", "a"], (1.0, 0.5)),
+        ("a b", ["a", "a b c d"], (0.5, 1.0)),
+    ]
+    batch = [(hypothesis, references) for hypothesis, references, _ in tied]
+    got = sentence_scores(RougeMeasure((1,)), batch)
+    assert [tuple(scores[0][:2]) for scores in got] == [expected for *_, expected in tied]
+    scorer = rouge_scorer.RougeScorer(["rouge1"])
+    assert [tuple(scorer.score_multi(*segment[::-1])["rouge1"][:2]) for segment in batch] == [
+        tied_to for *_, tied_to in tied
+    ]
+
+
+@pytest.mark.parametrize("subset", [("L",), ("Lsum",), (3,), ("Lsum", 2), (2, "L", 1), ("L", "L", 1, 1)], ids=str)
+def test_a_key_counts_the_same_alone_and_among_others(subset):
+    batch = [("a b c\nb a", ["b a\na b c", "c"]), ("b b\na", ["a\nb b b"]), ("", ["a"])]
+    whole = statistics(RougeMeasure(VARIANTS), batch)
+    alone = statistics(RougeMeasure(subset), batch)
+    columns = [VARIANTS.index(variant) for variant in subset]
+    for field, among_others in zip(alone, whole, strict=True):
+        assert field.equal(among_others[:, columns])
+
+
+# Long texts.
+
+
+@pytest.mark.parametrize("vocabulary", [5, 1000])
+def test_documents_of_ten_thousand_tokens(vocabulary):
+    """What they share stands in one order on both sides, among tokens that only one side has."""
+    random = np.random.default_rng(1)
+    shared = random.integers(0, vocabulary, 8_000)
+    one = np.insert(shared, random.integers(0, 8_000, 2_000), vocabulary)
+    other = np.insert(shared, random.integers(0, 8_000, 1_000), vocabulary + 1)
+    batch = read_batch(RougeReader(), [one.tolist(), [1, 2]], [other.tolist(), [2]])
+    rows = RougeMeasure((1, 2, "L", "Lsum")).statistics(batch)
+    bigrams = oracles.matches(one.tolist(), [other.tolist()], 2)
+    assert rows.matches.tolist() == [[8_000, bigrams, 8_000, 8_000], [1, 0, 1, 1]]
+    assert rows.hypothesis_totals[0].tolist() == [10_000, 9_999, 10_000, 10_000]
+    assert rows.reference_totals[0].tolist() == [9_000, 8_999, 9_000, 9_000]
+
+
+def test_the_example_of_the_paper():
+    """Lin 2004, section 3.2: w1 w2 and w1 w3 w5 of one reference sentence are four hits of five."""
+    hypothesis, reference = "w1 w2 w6 w7 w8\nw1 w3 w8 w9 w5", "w1 w2 w3 w4 w5"
+    ((precision, recall, _),) = sentence_scores(RougeMeasure(("Lsum",)), [(hypothesis, [reference])])[0]
+    assert (precision, recall) == (0.4, 0.8)
+
+
+def test_a_mean_has_no_parts_and_no_corpus_score():
+    metric = MeanRougeMeasure((1,))
+    rows = statistics(metric, [("a", ["a", "b"])])
+    with pytest.raises(ValueError, match="accumulate='avg' averages the scores of several references"):
+        metric.parts(rows)

@@ -1,0 +1,409 @@
+"""The signature: every setting that affects the number, in one line, and how many references there were."""
+
+import copy
+import functools
+import inspect
+import pickle
+import re
+import unicodedata
+from collections.abc import Mapping
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+import torch
+from faces.cases import (
+    CASES,
+    FUNCTIONS,
+    PAIRS,
+    REQUIRED,
+    Batch,
+    Case,
+    assert_same,
+    assert_same_states,
+    each_case,
+    each_kind_of_state,
+    states_of,
+)
+from faces.ignite_cases import Face, each_face
+from sacrebleu.metrics import BLEU, CHRF
+from torchmetrics import MetricCollection
+
+from ngram_metrics import Bleu, ChrF, CiderD, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter, __version__
+from ngram_metrics import ignite as for_ignite
+from ngram_metrics.functional import document_frequency
+
+
+def _lower(text: str) -> str:
+    return text.lower()
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines()
+
+
+#: For each metric and each of its parameters that affects the number, settings that all give different numbers.
+#: A value is one of its parameter, a dict holds several parameters.
+READING: dict[str, list[Any]] = {
+    "tokenizer": ["13a", "intl", "char", "unicode", str.split, _lines],
+    "pad_id": [0, 1, (0, 1)],
+    "confidence": [0.95],
+}
+AFFECTING: dict[type, dict[str, list[Any]]] = {
+    Bleu: {
+        **READING,
+        "tokenizer": [None, *READING["tokenizer"][1:]],
+        "ngram": [3, 5],
+        "smooth": ["no_smooth", "smooth1", "nltk_smooth2", "smooth2", "floor", "add-k"],
+        "smooth_value": [
+            *({"smooth": "floor", "smooth_value": value} for value in (0.2, 0.001, 0.002)),
+            *({"smooth": "add-k", "smooth_value": value} for value in (2, 2.0000000001)),
+        ],
+        "average": ["macro", "none"],
+        "weights": [(0.4, 0.3, 0.2, 0.1), (0.4, 0.3, 0.2, 0.1000000001)],
+        "effective_order": [True],
+        "lowercase": [True],
+    },
+    ChrF: {
+        "pad_id": READING["pad_id"],
+        "confidence": READING["confidence"],
+        "char_order": [5],
+        "word_order": [1, 2],
+        "beta": [1.0, 2.0000000001, 0.5],
+        **{name: [True] for name in ("lowercase", "whitespace", "eps_smoothing")},
+        "average": ["macro", "none"],
+    },
+    NgramOverlap: {**READING, "ngram": [2, 3], "average": ["micro", "none"]},
+    Gleu: {**READING, "ngram": [2, 3], "average": ["macro", "none"]},
+    Repetition: {**READING, "ngram": [2, 3], "average": ["micro", "none"]},
+    Ter: {
+        **{name: [True] for name in ("normalized", "no_punct", "case_sensitive")},
+        "asian_support": [True, {"normalized": True, "asian_support": True}],
+        "average": ["macro", "none"],
+        "confidence": READING["confidence"],
+    },
+    ROUGEScore: {
+        **READING,
+        "use_stemmer": [True],
+        "normalizer": [_lower, str.upper],
+        "accumulate": ["avg"],
+        "rouge_keys": ["rouge1", ("rouge1", "rougeL"), "rougeLsum"],
+        "average": ["micro", "none"],
+        "sentence_splitter": [_lines],
+        "sentence_separator_id": [7, 8],
+    },
+    CiderD: {
+        **READING,
+        "document_frequency": [document_frequency(["a cat", "a dog"]), document_frequency(["a cat", "a b"])],
+        "tokenizer": [
+            {"tokenizer": name, "document_frequency": document_frequency(["a cat", "a dog"], tokenizer=name)}
+            for name in READING["tokenizer"]
+        ],
+        "ngram": [2, 3],
+        "sigma": [5.0, 6.0000000001],
+        "average": ["none"],
+    },
+}
+
+
+def _settings(metric: type) -> list[dict[str, Any]]:
+    values = [(name, value) for name, several in AFFECTING[metric].items() for value in several]
+    changes = [{}, *(value if isinstance(value, dict) else {name: value} for name, value in values)]
+    return [{**REQUIRED.get(metric, {}), **change} for change in changes]
+
+
+#: What to pass to a class for ignite with other defaults.
+DEFAULTS: dict[type, dict[str, Any]] = {
+    Bleu: {"smooth": "exp", "average": "micro", "effective_order": None, "tokenizer": "13a"}
+}
+#: Where it is computed, and what torchmetrics and ignite do with it.
+NOT_AFFECTING = {"device", "kwargs", "output_transform", "metrics_result_mode"}
+
+each_class = pytest.mark.parametrize("metric", AFFECTING, ids=lambda one: one.__name__)
+
+
+def test_every_class_has_its_settings():
+    missing = {metric.__name__ for metric in FUNCTIONS.keys() - AFFECTING.keys()}
+    assert not missing, "add rows to AFFECTING in tests/_core/scoring/test_signature.py"
+
+
+@each_class
+def test_every_setting_that_affects_the_number_changes_the_signature(metric: type):
+    """That of ignite's class as well, which is the same for the same settings."""
+    face, settings, names = getattr(for_ignite, metric.__name__), _settings(metric), set(AFFECTING[metric])
+    for of_either in (metric, face):
+        assert set(inspect.signature(of_either.__init__).parameters) - {"self"} - NOT_AFFECTING == names
+    signatures = [metric(**options).signature for options in settings]
+    assert len(set(signatures)) == len(settings)
+    assert [metric(**options).signature for options in settings] == signatures
+    for options, expected in zip(settings, signatures, strict=True):
+        assert face(**{**DEFAULTS.get(metric, {}), **options}).signature == expected
+
+
+#: What every setting for text, and every setting for ids, scores differently from the default.
+TEXTS: Batch = (
+    [
+        "The Cats sat, on the mat!\nThey were running; don't ask.",
+        "It\u2019s 5,000 caf\u00e9s: 世界 ...",
+        "a cat ran",
+        "no, no, no, no, no, no\u2028a, no, no, b",
+    ],
+    [
+        ["The cat sat on the mat .\nthey were Running ; Do not ask", "On the Mat the cats sat , running"],
+        ["it\u2019s 5 caf\u00e9s : 世 ! ...", "It\u2019s 5,000 Caf\u00e9s"],
+        ["a dog ran away"],
+        ["b a no, no, no"],
+    ],
+)
+IDS: Batch = (
+    [[2, 3, 0, 7, 4, 5, 1, 8, 6], [2, 3, 4, 5], [2, 3, 4, 5, 0, 2, 3, 0, 4, 5, 1]],
+    [[[4, 5, 6, 7, 0, 2, 3, 8, 1]], [[2, 0, 3, 1, 4, 7, 5]], [[2, 3, 4, 1]]],
+)
+OF_IDS = {"pad_id", "sentence_separator_id"}
+
+
+def _numbers(value: Any) -> dict[str, float]:
+    """The scores of a metric by their names and segments."""
+    values = value if isinstance(value, Mapping) else {"score": value}
+    return {
+        f"{name} {index}": number
+        for name, scores in values.items()
+        for index, number in enumerate(torch.as_tensor(scores).reshape(-1).tolist())
+    }
+
+
+def _numbers_of_pairs(metric: type, batch: Batch, options: Mapping[str, Any]) -> dict[str, float]:
+    numbers = {}
+    for index, (hypothesis, references) in enumerate(zip(*batch, strict=True)):
+        score = PAIRS[metric](hypothesis, references, **options)
+        for name, number in (score if isinstance(score, Mapping) else {"score": score}).items():
+            numbers[f"{name} {index}"] = number
+    return numbers
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@each_class
+def test_every_setting_that_affects_the_number_is_passed_on(metric: type):
+    """The class, its function and the one for a pair agree, and each option has a setting that changes the scores."""
+    function = FUNCTIONS[metric]
+    for name, several in AFFECTING[metric].items():
+        if name == "confidence":  # no function has an interval
+            continue
+        batch = IDS if name in OF_IDS else TEXTS
+        read = batch if metric is not Repetition else batch[:1]
+        fixed: dict[str, Any] = {} if name == "average" else {"average": "none"}
+        if metric in REQUIRED:
+            fixed["document_frequency"] = document_frequency(batch[1])
+        effects = []
+        for value in [*several, False] if several == [True] else several:
+            change = value if isinstance(value, dict) else {name: value}
+            without = {other: change[other] for other in change if other not in (name, *fixed)}
+            counted = metric(**{**fixed, **change})
+            counted.update(*batch)
+            expected = pytest.approx(_numbers(counted.compute()), rel=1e-14)
+            found = _numbers(function(*read, **{**fixed, **change}))
+            assert found == expected, f"{function.__name__} does not pass on {change}"
+            effects.append(_numbers(function(*read, **fixed, **without)) != expected)
+            if metric in PAIRS and name != "average":
+                found = _numbers_of_pairs(metric, batch, change)
+                assert found == expected, f"pair.{PAIRS[metric].__name__} does not pass on {change}"
+        assert any(effects), f"no setting of {name} changes the scores: change TEXTS or IDS"
+
+
+@pytest.mark.parametrize("face", [for_ignite.Rouge, for_ignite.RougeN, for_ignite.RougeL])
+def test_ignites_own_rouge_has_a_signature_of_every_setting(face: type):
+    settings: list[dict[str, Any]] = [
+        {},
+        {"multiref": "best"},
+        {"alpha": 0.5},
+        {"alpha": 0.50000000001},
+        {"pad_id": 0},
+        {"tokenizer": "13a"},
+    ]
+    settings += {for_ignite.Rouge: [{"variants": ["L"]}], for_ignite.RougeN: [{"ngram": 2}]}.get(face, [])
+    parameters = set(inspect.signature(face.__init__).parameters) - {"self"} - NOT_AFFECTING
+    assert parameters == {name for options in settings for name in options}
+    assert len({face(**one).signature for one in settings}) == len(settings)
+
+
+@each_class
+def test_what_does_not_affect_the_number_does_not_stand_in_the_signature(metric: type):
+    required = REQUIRED.get(metric, {})
+    same = [{}, {"device": "cpu"}, {"compute_on_cpu": True}, {"sync_on_compute": False}]
+    assert len({metric(**required, **options).signature for options in same}) == 1
+    assert metric(**required, confidence=0.95).signature == metric(**required, confidence=0.5).signature
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"tokenizer": functools.partial(re.split, " ")}, {"tokenizer": functools.partial(re.split, "t")}),
+        ({"tokenizer": functools.partial(re.split, " ")}, {"tokenizer": functools.partial(re.split, " ", maxsplit=2)}),
+        ({"tokenizer": re.compile("a").findall}, {"tokenizer": re.compile("a").split}),
+    ],
+    ids=["arguments", "keywords", "built-in methods"],
+)
+def test_callables_are_told_apart_by_name_and_fixed_arguments(first: dict[str, Any], second: dict[str, Any]):
+    assert Bleu(**first).signature != Bleu(**second).signature
+    assert Bleu(**first).signature == Bleu(**first).signature
+
+
+def test_versions_stand_where_they_affect_the_number():
+    own = f"|version:ngram_metrics-{__version__}"
+    assert Bleu().signature.endswith(own)
+    for name in ("sacrebleu", "unidata"):
+        assert name not in Bleu().signature + ROUGEScore().signature
+    assert f"|unidata:{unicodedata.unidata_version}" in Bleu(tokenizer="intl").signature
+    assert "|stem:porter-nltk|" in ROUGEScore(use_stemmer=True).signature  # our own code, whatever nltk is installed
+    assert f"|unidata:{unicodedata.unidata_version}" in ROUGEScore(tokenizer="unicode").signature
+    splits = [("|split:lines" in ROUGEScore(rouge_keys=key).signature) for key in ("rougeL", "rougeLsum")]
+    assert splits == [False, True]  # ROUGE-L reads no sentences
+
+
+@pytest.mark.parametrize("metric", [Bleu, Gleu, NgramOverlap, ROUGEScore, Repetition])
+def test_a_tokenizer_stands_where_it_may_read_text(metric: type):
+    named = metric(tokenizer="intl", pad_id=0)
+    assert "|tok:intl|" in named.signature
+    for segments, has_tokenizer in ((["a b c"], True), ([["a", "b"]], False), (torch.tensor([[1, 2]]), False)):
+        named.update(segments, segments)
+        assert ("tok" in _fields(named.signature), "unidata" in _fields(named.signature)) == (has_tokenizer,) * 2
+        named.reset()
+
+
+def _fields(signature: str) -> dict[str, str]:
+    return dict(field.split(":", 1) for field in signature.split("|"))
+
+
+@pytest.mark.parametrize(
+    ("ours", "peer"),
+    [
+        (Bleu(), BLEU()),
+        (Bleu(average="none"), BLEU(effective_order=True)),
+        (Bleu(lowercase=True), BLEU(lowercase=True)),
+        (Bleu(smooth="floor", tokenizer="intl"), BLEU(smooth_method="floor", tokenize="intl")),
+        (Bleu(smooth="add-k", tokenizer="char"), BLEU(smooth_method="add-k", tokenize="char")),
+        (
+            Bleu(smooth="floor", smooth_value=0.5, tokenizer="zh", effective_order=True),
+            BLEU(smooth_method="floor", smooth_value=0.5, tokenize="zh", effective_order=True),
+        ),
+        (ChrF(), CHRF()),
+        (ChrF(word_order=2, lowercase=True, whitespace=True), CHRF(word_order=2, lowercase=True, whitespace=True)),
+        (ChrF(char_order=4, eps_smoothing=True), CHRF(char_order=4, eps_smoothing=True)),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_fields_that_sacrebleu_has_are_sacrebleus(ours: Any, peer: Any):
+    hypotheses, targets = ["the cat sat"], [["the cat sat down"], ["a cat sat"]]
+    ours.update(hypotheses, list(map(list, zip(*targets, strict=True))))
+    peer.corpus_score(hypotheses, targets)
+    expected = _fields(peer.get_signature().format())
+    expected.pop("version")  # each has its own
+    found = _fields(ours.signature)
+    assert {name: found[name] for name in expected} == expected
+    assert found["nrefs"] == "2"
+
+
+def test_an_interval_is_named_as_sacrebleu_names_it():
+    metric, peer = ChrF(confidence=0.95), CHRF()
+    metric.update(["the cat", "a dog"], ["the cat", "the dog"])
+    peer.corpus_score(["the cat", "a dog"], [["the cat", "the dog"]], n_bootstrap=1000)
+    expected = _fields(peer.get_signature().format())
+    assert {name: _fields(metric.signature)[name] for name in ("bs", "seed")} == {
+        "bs": str(expected["bs"]),
+        "seed": str(expected["seed"]),
+    }
+
+
+def _nrefs(metric: Any) -> str | None:
+    return _fields(metric.signature).get("nrefs")
+
+
+#: TEXT, and IDS as well: 1 to 2, then 3, then 1 to 3 references.
+SEEN = ("1-2", "1-3", "1-3")
+
+
+#: Those that compare with references: the signature of the others says nothing about them.
+each_with_references = pytest.mark.parametrize(
+    ("case", "average"),
+    [pytest.param(case, average, id=case.name) for case in CASES for average in case.tried if case.has_references],
+)
+
+
+@each_with_references
+def test_nrefs_come_from_the_sentences_seen(case: Case, average: str):
+    assert [_nrefs(case.filled(average, [batch])) for batch in case.batches] == ["1-2", "3", "1-3"]
+    metric = case.make(average)
+    for count in (metric.update, metric):
+        assert _nrefs(metric) == "?"
+        for batch, expected in zip((*case.batches, case.nothing), (*SEEN, SEEN[-1]), strict=True):
+            is_scored = len(batch[0]) == 0 and count is metric
+            with pytest.warns(UserWarning, match="^no segment was counted") if is_scored else nullcontext():
+                count(*batch)
+            assert _nrefs(metric) == expected
+        metric.reset()
+
+
+@each_kind_of_state
+def test_nrefs_after_merging_copying_and_saving(case: Case, average: str):
+    saved = case.filled(average, case.batches[:1])
+    saved.persistent(True)
+    loaded = case.make(average)
+    loaded.load_state_dict(saved.state_dict())
+    for metric in (loaded, pickle.loads(pickle.dumps(saved)), copy.deepcopy(saved)):
+        assert metric.signature == saved.signature
+        metric.update(*case.batches[1])
+        assert _nrefs(metric) == "1-3"
+    of_three = case.filled(average, case.batches[1:2])
+    for incoming in (saved, saved.metric_state):
+        merged, empty = case.filled(average, case.batches[1:2]), case.make(average)
+        merged.merge_state(incoming)
+        assert _nrefs(merged) == "1-3"
+        empty.merge_state(of_three)
+        of_three.merge_state(case.make(average))
+        assert _nrefs(empty) == _nrefs(of_three) == "3"
+
+
+@each_with_references
+def test_nrefs_of_every_member_of_a_collection(case: Case, average: str):
+    metrics = {"one": case.make(average), "two": case.make(average), "other": case.make(average, **case.others[0])}
+    collection = MetricCollection(metrics)
+    for batch, expected in zip(case.batches, SEEN, strict=True):
+        collection.update(*batch)
+        assert [_nrefs(metric) for metric in collection.values()] == [expected] * 3
+    assert len(collection.compute_groups) == 2
+    signatures = {name: metric.signature for name, metric in collection.items()}
+    assert signatures["one"] == signatures["two"] != signatures["other"]
+    collection.reset()
+    assert [_nrefs(metric) for metric in collection.values()] == ["?"] * 3
+
+
+@each_face
+def test_the_signature_of_ignite_is_that_of_the_torchmetrics_class(face: Face):
+    metric = face.make()
+    before, *seen = ("?", *SEEN) if metric.scorer.measure.has_references else [None] * (1 + len(SEEN))
+    assert _nrefs(metric) == before
+    for batch, expected in zip(face.batches, seen, strict=True):
+        metric.update(batch)
+        assert _nrefs(metric) == expected
+    if face.case is not None:
+        assert metric.signature == face.case.filled(face.average).signature
+    metric.reset()
+    assert _nrefs(metric) == before
+
+
+def test_nrefs_of_padded_references_with_one_row_for_each_sentence():
+    ids = torch.tensor([[1, 2, 3], [4, 5, 0]])
+    for target in (ids, ids.unsqueeze(1)):
+        metric = Bleu(pad_id=0)
+        metric.update(ids, target)
+        assert _nrefs(metric) == "1"
+
+
+@each_case
+def test_asking_for_the_signature_changes_nothing(case: Case):
+    metric = case.filled("macro")
+    value, states = metric.compute(), states_of(metric)
+    assert metric.signature == metric.signature
+    assert_same_states(metric, states)
+    assert metric._computed is value
+    assert_same(metric.compute(), value)

@@ -1,0 +1,238 @@
+"""Rows of documents: what each layout is read as, when both sides are one, and the words of every refusal."""
+
+from collections import UserList, deque
+
+import numpy as np
+import pytest
+import torch
+
+from ngram_metrics._core.text.character_reader import CharacterReader
+from ngram_metrics._core.text.groups import read_rows
+from ngram_metrics._core.text.rouge_reader import RougeReader
+from ngram_metrics._core.text.word_reader import WordReader
+
+
+def seen(reader, hypotheses, references):
+    """The documents of each row as lists of ids, hypotheses and references, for the first kind of token."""
+    own, others = read_rows(reader, hypotheses, references)[0]
+    return listed(own), listed(others)
+
+
+def listed(groups):
+    documents = [ids.tolist() for ids in groups.tokens.ids.split(groups.tokens.lengths.tolist())]
+    ends = groups.counts.cumsum(0).tolist()
+    assert ends[-1] == len(documents)
+    starts = [0, *ends[:-1]]
+    return [documents[start:end] for start, end in zip(starts, ends, strict=True)]
+
+
+def renamed(sides):
+    """Both sides with their ids named in the order of their first appearance."""
+    names = {}
+    return tuple(
+        [[[names.setdefault(token, len(names)) for token in document] for document in row] for row in side]
+        for side in sides
+    )
+
+
+HYPOTHESES = [[[5, 7], [5]], [], [[7, 7, 9]]]
+REFERENCES = [[[9]], [[5, 5], []], [[7], [9], [5, 7]]]
+AS_NUMBERED = renamed((HYPOTHESES, REFERENCES))
+
+
+def texts(rows):
+    return [[" ".join(map(str, document)) for document in row] for row in rows]
+
+
+def tensors(rows):
+    return [[torch.tensor(document, dtype=torch.int32) for document in row] for row in rows]
+
+
+def arrays(rows):
+    return [[np.array(document, dtype=np.int16) for document in row] for row in rows]
+
+
+def padded_rows(rows, make=torch.tensor):
+    """A padded tensor a row, each of its own width, with padding before and after the ids."""
+    return [
+        make([[0, *document, *[0] * (4 - len(document))] for document in row]) if row else make(np.zeros((0, 3), int))
+        for row in rows
+    ]
+
+
+LAYOUTS = {
+    "text": texts,
+    "tuples of text": lambda rows: tuple(map(tuple, texts(rows))),
+    "arrays of text": lambda rows: [np.array(row, dtype=object) for row in texts(rows)],
+    "other sequences": lambda rows: deque(map(UserList, texts(rows))),
+    "a mapping's values": lambda rows: {
+        index: dict(enumerate(row)).values() for index, row in enumerate(texts(rows))
+    }.values(),
+    "tokens": lambda rows: [[list(map(str, document)) for document in row] for row in rows],
+    "lists": lambda rows: rows,
+    "1-D tensors": tensors,
+    "1-D arrays": arrays,
+    "padded tensors": padded_rows,
+    "padded arrays": lambda rows: padded_rows(rows, np.array),
+}
+
+
+@pytest.mark.covering
+@pytest.mark.parametrize("references", LAYOUTS)
+@pytest.mark.parametrize("hypotheses", LAYOUTS)
+def test_every_layout_is_read_alike(hypotheses, references):
+    sides = LAYOUTS[hypotheses](HYPOTHESES), LAYOUTS[references](REFERENCES)
+    kinds = [next((kind for kind in ("text", "tokens") if kind in name), "ids") for name in (hypotheses, references)]
+    kinds = [
+        "text" if "values" in n or "sequences" in n else k for n, k in zip((hypotheses, references), kinds, strict=True)
+    ]
+    reader = WordReader(pad_id=0)
+    if kinds[0] != kinds[1]:
+        with pytest.raises(TypeError, match="expected all "):
+            read_rows(reader, *sides)
+    else:
+        assert renamed(seen(reader, *sides)) == AS_NUMBERED
+
+
+@pytest.mark.parametrize("make", [torch.tensor, np.array])
+@pytest.mark.parametrize("beside", [lambda row: row, lambda row: list(map(torch.tensor, row))], ids=["lists", "1-D"])
+def test_negative_ids_are_padding_in_padded_rows_and_an_error_elsewhere(make, beside):
+    hypotheses = [make([[1, -100, 2], [-1, -2, -100]]), beside([[2, 0]])]
+    found = seen(WordReader(pad_id=0), hypotheses, [beside([[2]]), make([[-5, 1]])])
+    assert renamed(found) == ([[[0, 1], []], [[1]]], [[[1]], [[0]]])
+    for reader in (WordReader(pad_id=0), RougeReader(pad_id=0, sentence_separator_id=-3), CharacterReader(pad_id=0)):
+        with pytest.raises(ValueError, match="reference 1 of row 0 has the id -100: expected indices of a vocabulary"):
+            read_rows(reader, hypotheses, [beside([[2], [-100, 1]]), beside([[1]])])
+
+
+def test_every_reader_reads_rows():
+    rows = [["a b", "b"], ["c"]]
+    for reader in (WordReader(), RougeReader(sentences=False), RougeReader(), WordReader(samples=True)):
+        assert renamed(seen(reader, rows, rows[::-1])) == ([[[0, 1], [1]], [[2]]], [[[2]], [[0, 1], [1]]])
+    kinds = read_rows(CharacterReader(words=True), rows, rows[::-1])
+    assert [renamed(map(listed, kind)) for kind in kinds] == [([[[0, 1], [1]], [[2]]], [[[2]], [[0, 1], [1]]])] * 2
+    assert len(read_rows(CharacterReader(), rows, rows)) == 1
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_texts_that_are_the_same_are_read_once(words):
+    rows = [["a b", "c"], [], ["a"]]
+    for others in (rows, [list(row) for row in rows], tuple(np.array(row, dtype=object) for row in rows)):
+        for own, same in read_rows(CharacterReader(words=words), rows, others):
+            assert own is same
+            assert own.counts.tolist() == [2, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [["a b", "c"], ["a"], []],  # the same texts in other rows
+        [["c", "a b"], [], ["a"]],
+        [["a b", "c"], [], ["A"]],
+    ],
+)
+def test_texts_that_differ_are_read_apart(others):
+    ((own, other),) = read_rows(CharacterReader(), [["a b", "c"], [], ["a"]], others)
+    assert own is not other
+    assert other.counts.tolist() == list(map(len, others))
+
+
+def test_ids_are_read_once_where_the_object_is_the_same():
+    ids = torch.tensor([[[1, 2], [3, 0]]])
+    ((own, other),) = read_rows(WordReader(pad_id=0), ids, ids)
+    assert own is other
+    assert renamed((listed(own),)) == ([[[0, 1], [2]]],)
+
+
+@pytest.mark.parametrize(
+    ("hypotheses", "references", "words"),
+    [
+        ([], [], "hypotheses and references must be non-empty: expected at least one row"),
+        ([], [["a"]], "must be non-empty"),
+        ([["a"]], [], "must be non-empty"),
+        (torch.zeros(0, 2, 3).long(), torch.zeros(0, 2, 3).long(), "must be non-empty"),
+        ([["a"]], [["a"], ["b"]], "hypotheses has 1 row and references has 2: expected the same batch size"),
+        (torch.zeros(2, 3).long(), [[[1]]], r"hypotheses has shape \(2, 3\): expected \(rows, documents, width\)"),
+        ([[[1]]], torch.zeros(2, 3).long(), r"references has shape \(2, 3\)"),
+        ([torch.zeros(3).long()], [[[1]]], r"row 0 of hypotheses is a tensor of shape \(3,\): expected \(documents, w"),
+        ([[[1]]], [np.zeros((1, 2, 3), int)], r"row 0 of references is a tensor of shape \(1, 2, 3\)"),
+        ([[torch.zeros(1, 3).long()]], [[[1]]], r"hypothesis 0 of row 0 is a tensor of shape \(1, 3\): expected 1-D"),
+    ],
+)
+def test_numbers_and_shapes_that_do_not_fit_are_refused(hypotheses, references, words):
+    with pytest.raises(ValueError, match=words):
+        read_rows(WordReader(pad_id=0), hypotheses, references)
+
+
+@pytest.mark.parametrize(
+    ("hypotheses", "references", "words"),
+    [
+        # What is no row.
+        ("ab", [["a"]], "hypotheses is a str: expected a sequence of rows"),
+        ([["a"]], None, "references is a NoneType: expected a sequence of rows"),
+        ({"a": 1}, [["a"]], "hypotheses is a dict"),
+        ((row for row in [["a"]]), [["a"]], "hypotheses is a generator"),
+        (["ab"], [["a"]], "row 0 of hypotheses is a str, 'ab': expected a sequence of documents"),
+        ([["a"], ["b"]], [["a"], "b"], "row 1 of references is a str, 'b'"),
+        ([["a"]], [5], "row 0 of references is an int, 5"),
+        # What is no document, or of another kind than the first.
+        ([[1, 2]], [["a"]], "hypothesis 0 of row 0 is an int, 1: expected a str, a sequence of tokens, or 1-D ids"),
+        ([["a"]], [[None]], "reference 0 of row 0 is a NoneType, None, but the first segment is text: expected all"),
+        ([["a"], ["b", ["c"]]], [["a"], ["b"]], r"hypothesis 1 of row 1 is a list, \['c'\], but the first"),
+        ([[["a"]], []], [[], ["b"]], "reference 0 of row 1 is a str, 'b', but the first segment is tokens or ids"),
+        (
+            [[["a"]]],
+            [[[1]]],
+            r"reference 0 of row 0 holds ids, \[1\], but hypothesis 0 of row 0 holds tokens: expected",
+        ),
+        ([[["a"], ["b", 1]]], [[["a"]]], "hypothesis 1 of row 0 holds 1, an id, and 'b', a token"),
+        ([[[1]]], [[[1], [[2]]]], "reference 1 of row 0 holds a list as a token"),
+        (torch.zeros(1, 2, 3), [[[1]]], "hypotheses is a tensor of torch.float32: expected token ids of an integer"),
+        ([[[1]]], [torch.zeros(2, 3)], "row 0 of references is a tensor of torch.float32"),
+        ([[torch.zeros(2)]], [[[1]]], "hypothesis 0 of row 0 is a tensor of torch.float32"),
+    ],
+)
+def test_what_is_no_row_or_document_is_refused_by_name_and_place(hypotheses, references, words):
+    with pytest.raises(TypeError, match=words):
+        read_rows(WordReader(pad_id=0), hypotheses, references)
+
+
+def object_row(row):
+    array = np.empty(1, dtype=object)
+    array[0] = row
+    return array
+
+
+@pytest.mark.parametrize(
+    "padded",
+    [
+        torch.ones(1, 1, 3).long(),
+        np.ones((1, 1, 3), int),
+        [torch.ones(1, 3).long()],
+        [np.ones((1, 3), int)],
+        object_row(np.ones((1, 3), int)),
+    ],
+    ids=["tensor", "array", "a tensor a row", "an array a row", "an array of arrays"],
+)
+def test_padded_ids_without_pad_id_are_refused(padded):
+    for sides in ((padded, [[[1]]]), ([[[1]]], padded)):
+        with pytest.raises(ValueError, match="a padded tensor of ids needs pad_id"):
+            read_rows(WordReader(), *sides)
+        assert read_rows(WordReader(pad_id=0), *sides)[0][0].tokens.id_bound == 1
+
+
+@pytest.mark.parametrize(
+    ("hypotheses", "references", "place"),
+    [
+        ([["a"], ["b", "bad"]], [["c"], ["d"]], "hypothesis 1 of row 1"),
+        ([[], ["b"]], [["c", "d"], ["e", "bad"]], "reference 1 of row 1"),
+    ],
+)
+@pytest.mark.parametrize("bad", [[["a list"]], 5], ids=["no hashable", "no tokens"])
+@pytest.mark.parametrize("reader", [WordReader, RougeReader])
+def test_what_a_tokenizer_got_wrong_is_named_by_its_row(reader, bad, hypotheses, references, place):
+    def tokenizer(text):
+        return bad if text == "bad" else list(text)
+
+    with pytest.raises(TypeError, match=place):
+        read_rows(reader(tokenizer=tokenizer), hypotheses, references)

@@ -1,0 +1,263 @@
+"""Warnings of what is almost surely meant otherwise, and what must not be warned of."""
+
+import warnings
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from layouts import read_batch
+from torchmetrics import MetricCollection
+
+from ngram_metrics import Bleu, ChrF, ROUGEScore, evaluate, functional, ignite, mbr
+from ngram_metrics._core.text.input_forms import read
+from ngram_metrics._core.text.rouge_reader import RougeReader
+from ngram_metrics._core.text.tokenizer_option import batch_tokenizer
+from ngram_metrics._core.text.word_reader import WordReader
+
+#: With any options of the command line too: otherwise the tests of what must not be warned of could not fail.
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+@pytest.mark.parametrize(
+    ("preds", "target"),
+    [
+        (["the cat sat"], [["the", "cat", "sat"]]),
+        ("the cat sat", ["the", "cat", "sat"]),
+        (["the cat sat"], [("a", "cat", "sat", "down")]),
+        (["the cat sat"], [np.array(["the", "cat"])]),
+        (["x y", "the cat sat"], [["a", "dog"], ["the", " cat\n", "sat"]]),
+    ],
+)
+def test_references_that_are_the_words_of_one_are_warned_of(preds, target):
+    with pytest.warns(
+        UserWarning, match="single words, and a hypothesis has several of them: a list of str in target is a"
+    ):
+        read(preds, target)
+
+
+@pytest.mark.parametrize(
+    ("preds", "target"),
+    [
+        # Answers of one word, one or with their other spellings, beside an answer of several.
+        (["it was Paris"], ["Paris"]),
+        (["it was Paris"], [["Paris"]]),
+        (["it was Paris"], [["Paris", "paris", "Parigi", "Paris"]]),
+        (["in 1912 or so", "no"], [["1912", "MCMXII"], ["no", "nope"]]),
+        (["cat"], [["cat", "dog"]]),
+        # One of the references is a text of several words, or a sentence has only one.
+        (["the cat sat"], [["the", "cat", "cat sat"]]),
+        (["the cat sat", "a b"], [["the", "cat"], ["a b", "c"]]),
+        (["the cat sat", "a b"], [["the", "cat"], ["a"]]),
+        # A script without blanks.
+        (["我喜欢猫"], [["我喜欢猫", "我爱猫"]]),
+        # Tokens are what they say.
+        ([["the", "cat", "sat"]], [["the", "cat", "sat"]]),
+        ([["the", "cat", "sat"]], [[["the"], ["cat"]]]),
+        ([[1, 2]], [[[1], [2]]]),
+        ([""], [["", ""]]),
+        ([], []),
+    ],
+)
+def test_ordinary_references_are_not_warned_of(preds, target):
+    read(preds, target)
+
+
+UNREAD = (["слово"], ["東京", "नमस्ते 。"], ["!?", "Zürich 東京", "é"])
+
+
+@pytest.mark.parametrize("texts", UNREAD)
+@pytest.mark.parametrize("options", [{}, {"tokenizer": str.split}, {"sentences": False}, {"use_stemmer": True}])
+def test_a_text_of_which_the_ascii_rule_leaves_nothing_is_warned_of(texts, options):
+    for preds, target in ((["a"] * len(texts), texts), (texts, [["a", "b"]] * len(texts))):
+        with pytest.warns(UserWarning, match="a text without words scores 0: tokenizer='unicode' keeps"):
+            read_batch(RougeReader(**options), preds, target)
+
+
+@pytest.mark.parametrize("texts", UNREAD)
+@pytest.mark.parametrize("options", [{"tokenizer": "unicode"}, {"normalizer": str}, {"tokenizer": "char"}])
+def test_another_rule_is_not_warned_of(texts, options):
+    read_batch(RougeReader(**options), texts, texts)
+
+
+@pytest.mark.parametrize("texts", [["", " \n"], ["!?", "…"], ["👍", "a 東京"], ["_", "Zürich"]])
+def test_a_text_without_letters_or_with_some_that_stay_is_not_warned_of(texts):
+    read_batch(RougeReader(), texts, texts)
+
+
+@pytest.mark.parametrize("name", ["bert-base-uncased", "facebook/bart-large", "gpt2"])
+def test_the_name_of_a_model_says_to_pass_its_tokenizer(name):
+    with pytest.raises(
+        ValueError, match=rf"of a model, pass its tokenizer, such as AutoTokenizer.from_pretrained\('{name}'"
+    ):
+        batch_tokenizer(name)
+
+
+MAT = "the cat sat on the mat"
+ONE_TOKEN = "is one token with spaces; a text is a str: pass 'the cat sat' instead of"
+
+
+@pytest.mark.parametrize("reader", [WordReader(), RougeReader()])
+@pytest.mark.parametrize(
+    ("preds", "target", "name"),
+    [
+        ([[MAT]], [[MAT]], "segment 0"),
+        ([(MAT,), ()], [[[MAT], ["a dog"]], [["a dog"]]], "segment 0"),
+        ([[], ["a\nb"]], [["a b"], [["a\tb"]]], "segment 1"),
+        ([[]], [["a b"]], "reference 0 of segment 0"),
+        (np.array([[MAT]]), np.array([[MAT]]), "segment 0"),
+    ],
+)
+def test_texts_as_tokens_are_warned_of(reader, preds, target, name):
+    with pytest.warns(UserWarning, match=f"^{name} {ONE_TOKEN}"):
+        read_batch(reader, preds, target)
+
+
+def test_texts_as_tokens_are_warned_of_in_rows():
+    with pytest.warns(UserWarning, match=f"^hypothesis 0 of row 0 {ONE_TOKEN}"):
+        mbr.pairwise(Bleu(), [[[MAT]]], [[["a b"]]])
+
+
+@pytest.mark.parametrize(
+    ("preds", "target"),
+    [
+        ([[" the"], ["cat "]], [[" the"], [" dog"]]),
+        ([["\n\n"], [" "], [""]], [["\n\n"], [" "], [""]]),
+        ([["New York"], ["Paris"]], [["Paris"], ["New York"]]),
+        ([["New York", "is"]], [["New York"]]),
+        ([["New York"]], [["New York", "is"]]),
+        ([[("a b",)]], [[("a b",)]]),
+        ([[b"a b"]], [[b"a b"]]),
+        ([[], []], [[[]], [[]]]),
+    ],
+)
+def test_tokens_are_not_warned_of(preds, target):
+    read_batch(WordReader(), preds, target)
+
+
+UNSPLIT = [
+    "猫坐在垫子上",
+    "我喜欢猫。",
+    "私は毎日コンピューターを使っています。",
+    "แมวนั่งอยู่บนเสื่อ",
+    "ឆ្មាអង្គុយលើកម្រាល",
+    "我家里有很多小cat和大dog。",
+]
+
+
+@pytest.mark.parametrize("text", UNSPLIT)
+@pytest.mark.parametrize("tokenizer", [None, "none", "13a", "intl"])
+def test_a_script_without_blanks_is_warned_of(text, tokenizer):
+    for preds, target in (([text], [text]), (["a b"], [text]), ([text], [[text, "a b"]])):
+        with pytest.warns(UserWarning, match="a segment is one word. Pass tokenizer='zh' for Chinese, 'ja-mecab' for"):
+            read_batch(WordReader(tokenizer), preds, target)
+
+
+@pytest.mark.parametrize("text", UNSPLIT)
+@pytest.mark.parametrize("tokenizer", ["zh", "char", "unicode", list])
+def test_a_tokenizer_that_splits_a_script_without_blanks_is_not_warned_of(text, tokenizer):
+    read_batch(WordReader(tokenizer), [text], [text])
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["北京", "猫", "澳大利亚"],
+        ["コンピューター"],
+        ["แมว", "มหาวิทยาลัย"],
+        ["我 喜欢 猫 。", "中华人民共和国 万岁"],
+        ["彼 は コンピューター を 使う"],
+        ["Он сказал", "Zürich", "ὁ ἄνθρωπος", "ж" * 99, "नमस्ते दुनिया", "한국어 문장입니다"],
+        ["BBBB笤", "internationalization化"],
+        ["He wrote 我喜欢北京天安门 on the wall of the house"],
+        ["👍👍👍👍👍👍👍👍👍👍👍👍👍", ""],
+        [],
+    ],
+)
+@pytest.mark.parametrize("tokenizer", [None, "13a"])
+def test_single_words_and_words_between_blanks_are_not_warned_of(texts, tokenizer):
+    read_batch(WordReader(tokenizer), texts, texts)
+
+
+TOKENIZED = ["the cat sat .", "a dog , too .", "yes"]
+
+
+def test_hypotheses_that_look_tokenized_are_warned_of():
+    for reader in (WordReader("13a"), WordReader("13a", lowercase=True)):
+        with pytest.warns(
+            UserWarning, match="most hypotheses end in ' .', so they look tokenized, and tokenizer='13a'"
+        ):
+            read_batch(reader, TOKENIZED, ["the cat sat.", "a dog, too.", "yes"])
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "preds"),
+    [(None, TOKENIZED), ("intl", TOKENIZED), ("13a", [*TOKENIZED, "no."]), ("13a", ["the cat.", "a ...", "."])],
+)
+def test_other_hypotheses_do_not_look_tokenized(tokenizer, preds):
+    read_batch(WordReader(tokenizer), preds, TOKENIZED + preds[3:])
+
+
+STREAMS = [
+    ["the cat sat on the mat", "a dog ran away fast", "she reads old books"],
+    ["the cat was on the mat", "the dog ran off fast", "she reads many old books"],
+    ["a cat sat on the mat", "a dog ran off", "she has read old books"],
+]
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_streams_of_references_are_warned_of_once(size):
+    streams = [stream[:size] for stream in STREAMS[:size]]
+    hypotheses = ["the cat sat on a mat", "a dog ran off fast", "she reads books"][:size]
+    with pytest.warns(UserWarning, match=r"as sacrebleu's streams of references have: .* Pass list\(zip\(") as warned:
+        read(hypotheses, streams)
+    assert len(warned) == 1
+    right = list(zip(*streams, strict=True))
+    # Not even where the hypotheses are in a wrong order or the same, or the references are.
+    for order in permutations(hypotheses):
+        for references in permutations(right):
+            read(list(order), list(references))
+    for hypothesis in hypotheses:
+        read([hypothesis] * size, right)
+        read([hypothesis] * size, streams)
+    read(hypotheses, [[""] * size] * size)
+    # Nor where the texts of an item are more like one another than like a hypothesis.
+    read(["a b", "c d"], [["a b p q r s", "c d p q r s"]] * 2)
+
+
+@given(st.integers(2, 4), st.data())
+def test_right_references_are_not_warned_of(size, data):
+    words = st.lists(st.sampled_from("abcdefgh"), max_size=5).map(" ".join)
+    texts = data.draw(st.lists(words, min_size=size, max_size=size))
+    # The references of a sentence have its words: they are like one another.
+    read(data.draw(st.lists(words, min_size=size, max_size=size)), [[text + " x"] * size for text in texts])
+
+
+def test_a_warning_names_the_line_of_the_user():
+    batch = [[MAT]], [[MAT]]
+    metric, face, several = Bleu(), ignite.Bleu(), MetricCollection({"bleu": Bleu(), "rouge": ROUGEScore()})
+    calls = [
+        lambda: metric.update(*batch),
+        lambda: metric(*batch),
+        lambda: several(*batch),
+        lambda: face.update(batch),
+        lambda: functional.bleu_score(*batch),
+        lambda: functional.matched_orders(*batch),
+        lambda: mbr.decode(metric, batch[:1]),
+        lambda: functional.bleu_score(["the cat sat"], [["the", "cat", "sat"]]),
+        lambda: functional.rouge_score(["слово"], ["слово"]),
+        lambda: evaluate({"base": [MAT], "tuned": [MAT]}, [MAT], test="bootstrap"),
+    ]
+    for call in calls:
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("default")
+            for _ in range(2):
+                call()
+        assert {(warning.filename, warning.lineno) for warning in warned} == {(__file__, call.__code__.co_firstlineno)}
+        assert len(warned) == len({str(warning.message) for warning in warned}) == 1
+
+
+def test_tokens_that_chrf_refuses_are_not_warned_of():
+    with pytest.raises(TypeError, match="this metric counts characters"):
+        ChrF().update([[MAT]], [[MAT]])

@@ -1,0 +1,205 @@
+"""How ROUGE reads: which words and sentences a text, tokens or ids have, and the words of every refusal."""
+
+import pytest
+import rouge_oracle
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from layouts import by_count, documents_of, read_batch
+
+from ngram_metrics._core.text.rouge_reader import RougeReader
+
+#: Only "\n" ends a line; the others part words alone.
+PIECES = ["a", "B", "c1", " ", "\n", "\n\n", "\r\n", "\r", "\u2028", "\x85", "\x0b", "_", ".", "é", "\u212a", "😀"]
+texts = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
+
+
+def sentences_of(summaries):
+    """The sentences of each summary, as lists of ids."""
+    return by_count(documents_of(summaries.tokens), summaries.counts.tolist())
+
+
+def sentences_read(batch):
+    """The sentences of all hypotheses and then of all references; without summaries each document is one at most."""
+    if batch.summaries is not None:
+        return sentences_of(batch.summaries.hypotheses) + sentences_of(batch.summaries.references)
+    documents = documents_of(batch.sides.hypotheses) + documents_of(batch.sides.references.tokens)
+    return [[document] if document else [] for document in documents]
+
+
+def joined(summary):
+    return [token for sentence in summary for token in sentence]
+
+
+def renamed(several):
+    """Summaries with their tokens numbered in the order in which they first appear, without sentences of none."""
+    numbers: dict = {}
+    return [[[numbers.setdefault(t, len(numbers)) for t in line] for line in one if line] for one in several]
+
+
+@pytest.mark.filterwarnings("ignore:ROUGE's rule for words")
+@given(st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=4))
+def test_a_text_is_read_as_lines_of_words(batch):
+    preds, target = [hypothesis for hypothesis, _ in batch], [references for _, references in batch]
+    got = read_batch(RougeReader(), preds, target)
+    summaries = [rouge_oracle.summary(text) for text in [*preds, *(one for several in target for one in several)]]
+    expected = renamed(summaries)
+    read = sentences_read(got)
+    assert renamed(read) == expected
+    assert (got.summaries is None) == (max(map(len, expected)) < 2)  # sentences that are the documents are left out
+    assert documents_of(got.sides.hypotheses) + documents_of(got.sides.references.tokens) == list(map(joined, read))
+    assert got.sides.references.counts.tolist() == list(map(len, target))
+    whole = read_batch(RougeReader(sentences=False), preds, target)
+    assert whole.summaries is None
+    assert documents_of(whole.sides.hypotheses) == documents_of(got.sides.hypotheses)
+    assert documents_of(whole.sides.references.tokens) == documents_of(got.sides.references.tokens)
+
+
+def seen_by(reader_of, text):
+    """What a tokenizer was given for a text, made of the sentences first and then of the whole."""
+    seen = []
+    read_batch(reader_of(lambda given: seen.append(given) or given.split()), [text], [""])
+    return [warning for warning in seen if warning]
+
+
+def test_a_tokenizer_is_given_the_text_that_torchmetrics_gives_it():
+    text = "Don't stop,\nZoë!"
+    cleared = ["don t stop ", "zo ", "don t stop zo "]
+    assert seen_by(lambda tokenizer: RougeReader(tokenizer=tokenizer), text) == cleared
+    as_it_is = ["Don't stop,", "Zoë!", "Don't stop,\nZoë!"]
+    assert seen_by(lambda tokenizer: RougeReader(tokenizer=tokenizer, normalizer=str), text) == as_it_is
+    upper = [one.upper() for one in as_it_is]
+    assert seen_by(lambda tokenizer: RougeReader(tokenizer=tokenizer, normalizer=str.upper), text) == upper
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "lines"),
+    [
+        ({}, "The cat, sat.\n\n!\nIt's Zoë's", [3, 4]),
+        ({"normalizer": str}, "The cat, sat.\n\n!\nIt's Zoë's", [3, 1, 2]),
+        ({"normalizer": lambda text: text.replace("-", " ")}, "a-b\u2003c\x1cd-", [4]),
+        ({"tokenizer": "13a"}, "The cat, sat.\nIt's", [5, 1]),
+        ({"tokenizer": "unicode"}, "Zoë's 東京!\n\nПривет\n", [4, 1]),
+        ({"tokenizer": list}, "ab\nc", [2, 1]),
+        ({"tokenizer": lambda text: text.split("b")}, "ab\nbcb\nb", [1, 1, 0]),
+        ({"sentence_splitter": lambda text: text.split(".")}, "a b. c.\n d.", [2, 1, 1]),
+        ({"sentence_splitter": lambda text: tuple(text.split(".")), "tokenizer": str.split}, "a b. c.\n d.", [2, 1, 1]),
+        ({"sentence_splitter": lambda text: []}, "a b", []),
+    ],
+    ids=range(10),
+)
+def test_options_make_the_words_and_sentences(options, text, lines):
+    reader = RougeReader(**options)
+    got = read_batch(reader, [text], [[text, text]])
+    assert list(map(len, sentences_of(got.summaries.hypotheses)[0])) == lines
+    assert [list(map(len, sentences)) for sentences in sentences_of(got.summaries.references)] == [lines, lines]
+
+
+def test_a_tokenizer_of_the_whole_text_need_not_agree_with_that_of_its_lines():
+    """The words of rouge1 are those of the text, the words of rougeLsum those of the sentences."""
+    got = read_batch(RougeReader(tokenizer=lambda text: [text]), ["a\nb"], ["a\nb"])
+    assert got.sides.hypotheses.lengths.tolist() == [1]
+    assert list(map(len, sentences_of(got.summaries.hypotheses)[0])) == [1, 1]
+
+
+def test_words_are_stemmed_last():
+    reader = RougeReader(use_stemmer=True, tokenizer=lambda text: [*text.split(), "", "runs"])
+    got = read_batch(reader, ["running run\nwas"], ["was"])
+    assert sentences_of(got.summaries.hypotheses) == [[[0, 0, 0], [1, 0]]]
+    capitals = read_batch(RougeReader(use_stemmer=True, normalizer=str), ["Running running"], ["x"])
+    assert documents_of(capitals.sides.hypotheses) == [[0, 0]]
+
+
+# Ids and tokens.
+
+
+def test_a_negative_id_beside_padded_ids_is_an_error_but_for_the_separator():
+    reader, preds = RougeReader(sentence_separator_id=-9, pad_id=0), torch.tensor([[5, -9, 6, -1, 7]])
+    read = read_batch(reader, preds, [[[-9, 5, 0, 6], []]])
+    assert sentences_of(read.summaries.hypotheses) == [[[0], [1, 2]]]
+    assert sentences_of(read.summaries.references) == [[[0, 1]], []]
+    with pytest.raises(ValueError, match="reference 1 of segment 0 has the id -8: expected indices"):
+        read_batch(reader, preds, [[[-9, 5, 0, 6], [-9, -8]]])
+
+
+@pytest.mark.parametrize("kind", ["ids", "tokens", "padded"])
+def test_without_a_separator_a_document_is_one_sentence(kind):
+    sentences = {"ids": [[1, 2]], "tokens": [["a", "b"]], "padded": torch.tensor([[1, 2]])}[kind]
+    got = read_batch(RougeReader(pad_id=0), sentences, sentences)
+    assert got.summaries is None
+    assert got.sides.hypotheses.lengths.tolist() == [2]
+
+
+def test_the_separator_splits_where_it_is_padding_too():
+    """The end of a sentence may be the id that fills a row: then it still ends a sentence, in both layouts."""
+    preds, target = [[1, 2, 9, 3, 4]], [[3, 4, 9, 1, 2]]
+    reader = RougeReader(sentence_separator_id=9, pad_id=9)
+    ragged = read_batch(reader, preds, target)
+    assert sentences_of(ragged.summaries.hypotheses) == [[[0, 1], [2, 3]]]
+    padded = read_batch(reader, torch.tensor(preds), torch.tensor(target))
+    assert padded.summaries.hypotheses.lengths.tolist() == [5]
+    assert padded.sides.hypotheses.lengths.tolist() == [4]
+
+
+# Errors.
+
+
+def returning(wrong, at):
+    """A callable that returns something wrong for the texts that hold a word, and their words for others."""
+    return lambda text: wrong if at in text else text.split()
+
+
+PREDS, TARGET = ["a", "b c"], [["d"], ["e", "f\nwrong g"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        (
+            {"normalizer": lambda text: None if "wrong" in text else text},
+            TypeError,
+            r"the normalizer returned a NoneType for reference 1 of segment 1: expected a str",
+        ),
+        (
+            {"tokenizer": returning("words", "wrong")},
+            TypeError,
+            r"the tokenizer returned a str for reference 1 of segment 1, .*wrong g'?: expected a sequence of tokens",
+        ),
+        ({"tokenizer": returning(iter("words"), "wrong")}, TypeError, "returned a str_.*iterator for reference 1 of"),
+        ({"tokenizer": returning(None, "wrong")}, TypeError, "the tokenizer returned a NoneType for reference 1 of"),
+        (
+            {"tokenizer": returning([["word"]], "wrong")},
+            TypeError,
+            r"reference 1 of segment 1 has the token \['word'\], a list: expected a hashable",
+        ),
+        (
+            {"sentence_splitter": returning("sentence", "wrong")},
+            TypeError,
+            r"the sentence_splitter returned a str for reference 1 of segment 1, 'f\\nwrong g': expected a sequence",
+        ),
+        ({"sentence_splitter": returning(3, "wrong")}, TypeError, "returned an int for reference 1 of segment 1"),
+        (
+            {"sentence_splitter": returning(["f", 3], "wrong")},
+            TypeError,
+            "the sentence_splitter returned .*reference 1 of segment 1.*expected a sequence of str",
+        ),
+        (
+            {"use_stemmer": True, "tokenizer": returning([1, 2], "wrong")},
+            TypeError,
+            r"use_stemmer=True needs words, but the tokenizer returned \[1, 2\] for reference 1 of segment 1",
+        ),
+        (
+            {"use_stemmer": True, "tokenizer": returning([tuple("words")], "wrong")},
+            TypeError,
+            r"use_stemmer=True needs words, but the tokenizer returned .* for reference 1 of segment 1",
+        ),
+    ],
+    ids=range(10),
+)
+@pytest.mark.parametrize("sentences", [True, False])
+def test_a_callable_that_returns_the_wrong_type_is_told_of_with_the_sentence(options, error, words, sentences):
+    if "sentence_splitter" in options and not sentences:
+        read_batch(RougeReader(**options, sentences=False), PREDS, TARGET)
+        return
+    with pytest.raises(error, match=words):
+        read_batch(RougeReader(**options, sentences=sentences), PREDS, TARGET)

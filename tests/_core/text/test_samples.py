@@ -1,0 +1,125 @@
+"""Several hypotheses for each reference: each becomes a sentence of its own, beside its sentence's references."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from layouts import by_count, documents_of, present_references, read_batch
+
+from ngram_metrics._core.counting import numpy_matches
+from ngram_metrics._core.counting.documents import PaddedReferences
+from ngram_metrics._core.text.word_reader import WordReader
+
+PRED = [[[5, 6, 7], [5, 0, 6]], [[8, 0, 0], [0, 0, 0]], [[5, 5, 5], [1, 2, 3]]]
+TARGET = [[5, 6, 7, 0], [8, 9, 0, 0], [0, 0, 0, 0]]
+#: The samples, and the references of each.
+READ = ([[5, 6, 7], [5, 6], [8], [], [5, 5, 5], [1, 2, 3]], [[[5, 6, 7]], [[5, 6, 7]], [[8, 9]], [[8, 9]], [[]], [[]]])
+
+
+def encoded(preds, target, **options):
+    """Hypotheses; and for each the references that are there."""
+    hypotheses, references = read_batch(WordReader(pad_id=0, samples=True, **options), preds, target).sides
+    if isinstance(references, PaddedReferences):
+        return documents_of(hypotheses), present_references(references)
+    return documents_of(hypotheses), by_count(documents_of(references.tokens), references.counts.tolist())
+
+
+@pytest.fixture(params=["numpy", "torch"], autouse=True)
+def _way(request, monkeypatch):
+    monkeypatch.setattr(numpy_matches, "FORCES_TORCH", request.param == "torch")
+
+
+@pytest.mark.parametrize("of_preds", [torch.tensor, np.array])
+@pytest.mark.parametrize("of_target", [torch.tensor, np.array, list])
+def test_each_sample_is_a_sentence_beside_the_reference(of_preds, of_target):
+    assert encoded(of_preds(PRED), of_target(TARGET)) == READ
+
+
+@pytest.mark.parametrize("samples", [1, 2])
+def test_no_sentence_is_no_error(samples):
+    hypotheses, references = encoded(torch.zeros(0, samples, 3).long(), torch.zeros(0, 3).long())
+    assert (hypotheses, references) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("preds", "target"),
+    [
+        (["a b"], [["a b", "b"]]),
+        ([["a"]], [["a"]]),
+        ([[1, 2]], [[[1], [2, 3]]]),
+        (torch.tensor([[1, 0]]), torch.tensor([[[1, 0], [2, 3]]])),
+    ],
+    ids=["text", "tokens", "ids", "padded"],
+)
+def test_anything_else_is_read_as_by_every_metric(preds, target):
+    with_samples = read_batch(WordReader(pad_id=0, samples=True), preds, target)
+    without = read_batch(WordReader(pad_id=0), preds, target)
+    assert with_samples.leading_shape is None
+    for side, other in zip(with_samples.sides, without.sides, strict=True):
+        torch.testing.assert_close(tuple(side), tuple(other))
+
+
+@pytest.mark.parametrize(
+    ("preds", "samples"),
+    [
+        (torch.zeros(2, 3, 4).long(), 3),
+        (np.zeros((2, 3, 4), np.int64), 3),
+        (torch.zeros(2, 0, 4).long(), 0),
+        (torch.zeros(2, 4).long(), None),
+        ([torch.zeros(4).long()] * 2, None),
+        ([[1]] * 2, None),
+        (["abc"] * 2, None),
+    ],
+)
+def test_only_a_tensor_or_array_of_three_dimensions_holds_samples(preds, samples):
+    target = preds if isinstance(preds, list) else torch.zeros(2, 4).long()
+    assert read_batch(WordReader(pad_id=0, samples=True), preds, target).leading_shape == (
+        None if samples is None else (2, samples)
+    )
+
+
+IDS = torch.tensor(PRED)
+
+
+@pytest.mark.parametrize(
+    ("preds", "target", "options", "error", "words"),
+    [
+        (
+            IDS,
+            torch.tensor(TARGET[:2]),
+            {},
+            ValueError,
+            r"preds has shape (3, 2, 3) and target (2, 4): expected references (3, width) or (3, references, width)",
+        ),
+        (IDS, torch.zeros(3).long(), {}, ValueError, "target (3,): expected references (3, width)"),
+        (IDS, torch.zeros(3, 1, 2, 3).long(), {}, ValueError, "target (3, 1, 2, 3): expected references"),
+        (IDS, torch.zeros(3, 0, 3).long(), {}, ValueError, "expected at least one reference per segment"),
+        (IDS.float(), torch.tensor(TARGET), {}, TypeError, "preds is a tensor of torch.float32"),
+        (IDS, torch.tensor(TARGET).float(), {}, TypeError, "target is a tensor of torch.float32"),
+        (IDS, torch.tensor(TARGET), {"pad_id": None}, ValueError, "a padded tensor of ids needs pad_id"),
+        (IDS, torch.tensor(TARGET), {"tokenizer": list}, ValueError, "tokenizer is an option for text"),
+        (IDS, torch.tensor(TARGET).to("meta"), {}, ValueError, "expected the same device"),
+        # What is no padded tensor needs to become one; the words say so.
+        (IDS, ["a", "b", "c"], {}, (TypeError, ValueError), "expected references (3, width)"),
+        (IDS, [[[5], [6, 7]], [[8]], [[5]]], {}, (TypeError, ValueError), "expected references (3, width)"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(preds, target, options, error, words):
+    with pytest.raises(error, match=re.escape(words)):
+        read_batch(WordReader(**{"pad_id": 0, "samples": True, **options}), preds, target)
+
+
+@pytest.mark.parametrize("of_target", [torch.tensor, np.array])
+def test_negative_ids_are_padding_in_samples_and_padded_references(of_target):
+    ends = [[[*row, -100] for row in rows] for rows in PRED], [[-1, *row] for row in TARGET]
+    assert encoded(torch.tensor(ends[0]), of_target(ends[1])) == READ
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_negative_id_in_lists_beside_samples_is_an_error(nested):
+    target = [[5, -7], [8, 9], [-100, 0]]
+    several = [[row] for row in target] if nested else target
+    with pytest.raises(ValueError, match="a reference of segment 2 has the id -100: expected indices of a vocab"):
+        read_batch(WordReader(samples=True, pad_id=(0, -7)), IDS, several)
+    assert read_batch(WordReader(samples=True, pad_id=(0, -7, -100)), IDS, several)

@@ -1,0 +1,74 @@
+"""Flags: each sign of trouble is found, and nothing else."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from report_pages import data_of, write_report
+
+from ngram_metrics._core.counting.documents import RaggedTokens, host_counts
+from ngram_metrics._evaluation.page.flags import repetitions
+
+EMPTY, SOURCE, REPEATED, LENGTH, FORM = 1, 2, 4, 8, 16
+
+
+def said_again(words: list[int]) -> int:
+    """Runs of up to three words said twice in a row, and four words that were there before."""
+    runs = sum(
+        words[place : place + order] == words[place + order : place + 2 * order]
+        for order in (1, 2, 3)
+        for place in range(len(words) - 2 * order + 1)
+    )
+    fours = [tuple(words[place : place + 4]) for place in range(len(words) - 3)]
+    return runs + len(fours) - len(set(fours))
+
+
+@given(st.lists(st.lists(st.integers(0, 2), max_size=12), max_size=6))
+def test_repetitions_are_those_that_a_loop_finds(documents):
+    ids = torch.tensor([word for words in documents for word in words], dtype=torch.int64)
+    tokens = RaggedTokens(ids, host_counts(list(map(len, documents))), 3)
+    assert np.array_equal(repetitions(tokens), list(map(said_again, documents)))
+
+
+@pytest.mark.parametrize(
+    ("output", "references", "source", "flags"),
+    [
+        ("it rains", ["it rains"], "es regnet", 0),
+        ("", ["it rains"], "es regnet", EMPTY),
+        ("  ", ["it rains"], " ", EMPTY),
+        ("", [""], "", EMPTY),
+        ("es regnet ", ["it rains"], "es regnet", SOURCE),
+        ("New York", ["New York City", "New York"], "New York", 0),
+        ("it rains rains", ["it rains"], "", REPEATED),
+        ("so so la la", ["so so la la", "x"], "", 0),
+        ("it is it is it", ["is it is it"], "", REPEATED),
+        ("a b c a b c", ["d e f g h"], "", REPEATED),
+        ("a b c d x a b c d", ["d e f g h i j"], "", REPEATED),
+        ("a b c x a b c", ["d e f g h i j"], "", 0),
+        ("a b", ["a b c d"], "", 0),
+        ("a b", ["a b c d e"], "", LENGTH),
+        ("a b c d", ["a", "a b c"], "", 0),
+        ("a b c d e", ["a", "a b c"], "", LENGTH),
+        ("it rains rains", ["it rains rains", "it it rains rains"], "", 0),
+        ("a a b b", ["a a b c d", "x y z z"], "", REPEATED),
+        ("a a b c", ["a a b c d", "x y z z"], "", 0),
+        ("Gr\u00f6\u00dfe", ["Gro\u0308\u00dfe"], "", FORM),
+        ("Gro\u0308\u00dfe", ["x", "Gr\u00f6\u00dfe"], "", FORM),
+        ("Gr\u00f6\u00dfe", ["Gro\u0308\u00dfe", "Gr\u00f6\u00dfe"], "", 0),
+        ("Gr\u00f6\u00dfe", ["Gro\u0308sse"], "", 0),
+        ("die Gr\u00f6\u00dfe z\u00e4hlt", ["a Gro\u0308\u00dfe x"], "", FORM),
+        ("la la la la", ["x"], "la la la la", SOURCE | REPEATED | LENGTH),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*another Unicode form")
+def test_an_output_is_flagged_for_what_it_is(tmp_path, output, references, source, flags):
+    systems = {"one": [output, "fine", "fine"], "two": ["fine", output, "fine"]}
+    write_report(tmp_path / "page.html", systems, [references] * 3, sources=[source] * 3)
+    found = data_of(tmp_path / "page.html")["flags"]["of_systems"]
+    assert (int(found[0][0], 32), int(found[1][1], 32)) == (flags, flags)
+
+
+def test_without_sources_no_output_is_compared_with_one(tmp_path):
+    write_report(tmp_path / "page.html", {"one": ["x"]}, ["y"])
+    assert list(data_of(tmp_path / "page.html")["flags"]["titles"]) == ["1", "4", "8", "16"]

@@ -1,0 +1,293 @@
+"""The report's numbers are the command line's; what cannot be reported is told, and leaves no file behind."""
+
+import html
+import io
+import json
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from commands import FILES, failing, printed, refused, report, write
+from report_pages import HOSTILE, REFERENCES, SYSTEMS, data_of, write_report
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+from ngram_metrics import Bleu, ROUGEScore
+from ngram_metrics._core.text.word_reader import WordReader
+from ngram_metrics._evaluation.page.page_words import split_words
+
+ONE = {"a": ["x y"]}
+
+
+def cells_of(path: Path) -> list[list[str]]:
+    """The cells of the table of systems, row by row."""
+    body = re.search(r"<tbody>(.*?)</tbody>", path.read_text("utf-8"), re.S)[1]
+    rows = re.findall(r"<tr>(.*?)</tr>", body, re.S)
+    cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S) for row in rows]
+    return [[html.unescape(re.sub("<.*?>", "", cell)) for cell in row] for row in cells]
+
+
+FILES_OF = ("base.txt", "other.txt", "-r", "ref.txt", "ref2.txt")
+
+
+@pytest.mark.parametrize("options", [(), ("-c", "0.9", "-m", "bleu,chrf++,rouge,gleu", "--lowercase")], ids=str)
+def test_the_numbers_are_those_of_the_command(folder, capsys, options):
+    printed(capsys, *FILES_OF, *options, "--report", "page.html", "--segments", "lines.jsonl")
+    level = options or ("-c",)
+    expected = report(capsys, *FILES_OF, *level)
+    rows = []
+    for system, entries in expected["systems"].items():
+        row = [system]
+        for value, entry in entries.items():
+            row += [f"{entry['score']:.2f}", f"[{entry['low']:.2f}, {entry['high']:.2f}]"]
+            if "p_value" in entry:
+                difference = entry["score"] - expected["systems"]["base.txt"][value]["score"]
+                significant = entry["p_value"] < 0.05
+                row.append(f"{difference:+.2f} [{entry['difference_low']:.2f}, {entry['difference_high']:.2f}]")
+                row.append(f"{entry['p_value']:.4f}" + ("+" if difference > 0 else "-") * significant)
+                row.append(("1" if difference > 0 else "2") if significant else "1-2")
+                row += [str(entry[count]) for count in ("wins", "ties", "losses")]
+            else:
+                other = expected["systems"]["other.txt"][value]
+                rank = ("2" if other["difference"] > 0 else "1") if other["p_value"] < 0.05 else "1-2"
+                row += ["baseline", "", rank, *[""] * 3]
+            row += [f"{entry[part]:.2f}" for part in ("precision", "recall") if part in entry]
+            row += [f"{entry[part]:.3f}" for part in ("brevity_penalty", "ratio") if part in entry]
+        rows.append(row)
+    assert cells_of(folder / "page.html") == rows
+    data = data_of(folder / "page.html")
+    for name in ("latex", "markdown", "tsv"):
+        assert data["copies"][name] == printed(capsys, *FILES_OF, *level, "--format", name)
+    for line in map(json.loads, (folder / "lines.jsonl").read_text().splitlines()):
+        system = data["systems"].index(line["system"])
+        for value in data["values"]:
+            assert data["scores"][value][system][line["line"] - 1] == round(line[value], 2)
+    for signature in expected["signatures"].values():
+        assert signature in html.unescape((folder / "page.html").read_text())
+
+
+def test_the_page_has_as_many_digits_as_the_command(folder, capsys):
+    """Rounded once: 1 match in 32 words is 3.125, a tie for Python and not for JavaScript."""
+    write(folder / "tie.txt", ["x" + " y" * 15])
+    write(folder / "one.txt", ["x" + " z" * 15])
+    command = ("tie.txt", "-r", "one.txt", "-m", "overlap", "-c", "--report", "page.html")
+    for digits, shown in ((), "6.25"), (("-w", "4"), "6.2500"):
+        assert f" {shown} " in printed(capsys, *command, *digits)
+        assert cells_of(folder / "page.html")[0][1] == shown
+    printed(capsys, "base.txt", "-r", "ref.txt", "-c", "--report", "page.html")
+    (row,) = cells_of(folder / "page.html")
+    # BLEU has two parts besides its score and interval, chrF none.
+    assert [entry[0] for entry in data_of(folder / "page.html")["entries"][0].values()] == [
+        float(row[1]),
+        float(row[5]),
+    ]
+
+
+def test_segments_and_buckets_have_as_many_digits_as_the_systems(folder, capsys):
+    command = ("base.txt", "-r", "ref.txt", "-m", "chrf", "-w", "4", "--report", "page.html", "--segments", "s.jsonl")
+    printed(capsys, *command)
+    data = data_of(folder / "page.html")
+    segments = [json.loads(line)["chrf"] for line in (folder / "s.jsonl").read_text().splitlines()]
+    assert data["digits"] == 4
+    assert data["scores"]["chrf"][0] == [round(score, 4) for score in segments]
+    for bucket in data["buckets"]:
+        shown = [number for of_system in bucket["scores"]["chrf"] for number in of_system]
+        assert shown == [round(number, 4) for number in shown]
+        assert shown != [round(number, 2) for number in shown]
+
+
+def test_the_function_writes_what_the_command_writes(folder, capsys):
+    printed(capsys, *FILES_OF, "--report", "page.html")
+    systems = {name: FILES[name] for name in ("base.txt", "other.txt")}
+    write_report("other.html", systems, [FILES["ref.txt"], FILES["ref2.txt"]])
+    first, second = data_of(folder / "page.html"), data_of(folder / "other.html")
+    assert cells_of(folder / "page.html") == cells_of(folder / "other.html")
+    for page in ("page.html", "other.html"):
+        assert "paired randomization test with Holm&#39;s correction" in (folder / page).read_text()
+    for data in (first, second):
+        del data["references"], data["copies"]  # which name the files
+    assert first == second
+
+
+def test_the_option_changes_nothing_that_is_printed(folder, capsys):
+    assert printed(capsys, *FILES_OF, "--report", "page.html") == printed(capsys, *FILES_OF)
+
+
+def test_buckets_hold_every_segment_once_and_score_as_a_corpus(folder):
+    texts, lines = FILES["base.txt"], FILES["ref.txt"]
+    write_report("page.html", {"base": texts}, lines, {"BLEU": Bleu(average="micro", smooth="exp", tokenizer="13a")})
+    data = data_of(folder / "page.html")
+    assert sum(bucket["segments"] for bucket in data["buckets"]) == len(lines)
+    for bucket in data["buckets"]:
+        inside = [s for s, length in enumerate(data["lengths"]) if bucket["from"] <= length <= bucket["to"]]
+        assert len(inside) == bucket["segments"]
+        metric = Bleu(average="micro", smooth="exp", tokenizer="13a", confidence=0.95)
+        metric.update([texts[s] for s in inside], [lines[s] for s in inside])
+        values = [round(100 * value.item(), 2) for value in metric.compute().values()]
+        assert bucket["scores"]["BLEU"] == [values]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "expected"),
+    [
+        (range(1, 11), [(1, 2, 2), (3, 4, 2), (5, 6, 2), (7, 8, 2), (9, 10, 2)]),
+        ([1] * 6 + [5] * 3 + [9], [(1, 1, 6), (5, 5, 3), (9, 9, 1)]),
+        ([1, 2], [(1, 1, 1), (2, 2, 1)]),
+        ([3], [(3, 3, 1)]),
+    ],
+    ids=str,
+)
+def test_a_bucket_ends_with_the_length_that_a_fifth_of_the_segments_reach(tmp_path, lengths, expected):
+    lines = ["x " * length for length in lengths]
+    write_report(tmp_path / "page.html", {"a": lines}, lines, {"bleu": Bleu()})
+    found = data_of(tmp_path / "page.html")["buckets"]
+    assert [(bucket["from"], bucket["to"], bucket["segments"]) for bucket in found] == expected
+
+
+def test_a_text_that_is_rewritten_before_it_is_split_is_shown_as_it_was(folder):
+    """13a replaces escapes; blanks at the ends are no difference to see."""
+    systems = {"a": ["x y", "b &amp; c", "d "], "b": ["&lt;x y", "b c", "d"]}
+    write_report("page.html", systems, [["x y", "b & c", "d"], ["x &quot;y", " b c", "d"]])
+    rewritten = data_of(folder / "page.html")["rewritten"]
+    assert rewritten == {"s0:1": "b &amp; c", "s1:0": "&lt;x y", "r1:0": "x &quot;y"}
+
+
+def test_words_orders_and_places_are_those_of_the_tokens(folder):
+    write_report("page.html", SYSTEMS, REFERENCES)
+    data = data_of(folder / "page.html")
+    tokenize = Tokenizer13a()
+    for number, texts in enumerate(SYSTEMS.values()):
+        for segment, (text, reference) in enumerate(zip(texts, REFERENCES, strict=True)):
+            hypothesis, other = (tokenize(side.rstrip()).split() for side in (text, reference))
+            of_system = {name: parts[number][segment] for name, parts in data["of_systems"].items()}
+            assert words_at(of_system["texts"], of_system["steps"]) == hypothesis
+            orders = data["hypothesis_orders"][number][segment]
+            assert len(orders) == len(hypothesis) == len(of_system["ids"])
+            assert "0" not in orders or hypothesis != other
+            assert len(data["reference_orders"][number][0][segment]) == len(other)
+    names = Counter()
+    for side in ("of_systems", "of_references"):
+        for parts in zip(*data[side].values(), strict=True):
+            for text, steps, ids in zip(*parts, strict=True):
+                names.update(zip(ids, words_at(text, steps), strict=True))
+    assert len({number for number, _ in names}) == len({word for _, word in names}) == len(names)
+
+
+def words_at(text: str, steps: list[int]) -> list[str]:
+    """The words that the steps lead to, in units of UTF-16."""
+    units = text.encode("utf-16-le", "surrogatepass")
+    words, place = [], 0
+    for step in steps:
+        if step < 0:
+            place -= step
+        else:
+            begin = place + step % 2
+            place = begin + step // 2
+            words.append(units[2 * begin : 2 * place].decode("utf-16-le", "surrogatepass"))
+    return words
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "a", "  a\U0001f600b   c ", "\U0001f600 \u3000\u3000x", "\uffff \uffffb c", *HOSTILE]
+)
+def test_steps_lead_to_words_apart_by_any_blanks(text):
+    words = split_words(WordReader(), ["x y", text, "z"])
+    assert [words_at(*parts) for parts in zip(words.texts, words.steps, strict=True)] == [
+        ["x", "y"],
+        text.split(),
+        ["z"],
+    ]
+
+
+def test_foreign_tokens_stand_apart_by_blanks():
+    words = split_words(WordReader(lambda text: [len(word) for word in text.split()]), ["a \U0001f600 ccc", ""])
+    assert words.texts == ["1 1 3", ""]
+    assert words_at(words.texts[0], words.steps[0]) == ["1", "1", "3"]
+    words = split_words(WordReader(str.split, lowercase=False), ["\U0001f600 b"])
+    assert words_at(words.texts[0], words.steps[0]) == ["\U0001f600", "b"]
+
+
+def test_metrics_are_those_that_were_given(tmp_path):
+    metrics = {"mean": Bleu(ngram=2), "ROUGE": ROUGEScore(rouge_keys=("rouge1", "rougeL"))}
+    write_report(tmp_path / "page.html", ONE, ["x z"], metrics, title="t", confidence=0.5, tokenizer=None)
+    data = data_of(tmp_path / "page.html")
+    assert data["values"] == ["mean", "rouge1", "rougeL"]
+    assert data["scores"]["rouge1"] == [[50]]
+    assert data["signs"] == {"mean": 1, "rouge1": 1, "rougeL": 1}
+    assert metrics["mean"].update_count == 0
+
+
+@pytest.mark.parametrize(
+    ("systems", "options", "kind", "words"),
+    [
+        (ONE, {"title": 5}, TypeError, "^title is an int: expected a text$"),
+        (ONE, {"tokenizer": "13b"}, ValueError, "unknown tokenizer '13b'"),
+    ],
+)
+def test_what_cannot_be_reported_is_told(tmp_path, systems, options, kind, words):
+    with pytest.raises(kind, match=words):
+        write_report(tmp_path / "page.html", systems, ["x"], **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_written_is_told(tmp_path):
+    with pytest.raises(OSError, match=r"^cannot write .*page\.html: No such file or directory$"):
+        write_report(tmp_path / "missing" / "page.html", ONE, ["x"])
+    with pytest.raises(OSError, match="Is a directory"):
+        write_report(tmp_path, ONE, ["x"])
+
+
+@pytest.mark.parametrize("path", ["a\0b.html", "n" * 256 + ".html", ""])
+def test_a_path_that_names_no_file_is_told(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OSError, match="cannot write"):
+        write_report(path, ONE, ["x"])
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", ["n" * 245 + ".html", b"page.html"])
+def test_any_path_of_a_file_will_do(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    write_report(path, ONE, ["x"])
+    assert [entry.name for entry in tmp_path.iterdir()] == [path if isinstance(path, str) else path.decode()]
+
+
+def test_any_metric_may_have_any_name(tmp_path):
+    write_report(tmp_path / "page.html", ONE, ["x"], metrics={"bleu": ROUGEScore(rouge_keys="rouge1")})
+    assert data_of(tmp_path / "page.html")["values"] == ["rouge1"]
+
+
+def test_many_systems_are_no_title(tmp_path):
+    write_report(tmp_path / "page.html", {str(number): ["x"] for number in range(16)}, ["x"])
+    assert '<h1 dir="auto">0, 1, 2 and 13 more</h1>' in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_a_notebook_has_no_standard_output_of_bytes(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    write_report(tmp_path / "page.html", ONE, ["x"])
+    assert data_of(tmp_path / "page.html")["systems"] == ["a"]
+
+
+def test_an_error_leaves_the_page_that_was_there(tmp_path, monkeypatch):
+    path = tmp_path / "page.html"
+    path.write_text("before")
+    monkeypatch.setattr("ngram_metrics._evaluation.page.contents._length_buckets", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_report(path, ONE, ["x"])
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_missing_package_is_told_before_anything_is_read(folder, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ModuleNotFoundError, match=r"^a report needs Jinja2: pip install Jinja2$"):
+        write_report("page.html", ONE, ["x"])
+    assert failing(capsys, *FILES_OF, "--report", "page.html") == "a report needs Jinja2: pip install Jinja2"
+    assert not Path("page.html").exists()
+
+
+def test_the_command_refuses_to_write_over_what_it_reads(folder, capsys):
+    assert refused(capsys, *FILES_OF, "--report", "ref.txt") == "--report ref.txt would overwrite ref.txt"
+    assert "is a directory" in refused(capsys, *FILES_OF, "--report", ".")
+    assert "would overwrite" in refused(capsys, *FILES_OF, "--report", "p.html", "-o", "p.html")

@@ -1,0 +1,201 @@
+"""Names are shown and never run; a pasted table loses nothing."""
+
+import html
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from report_pages import HOSTILE
+from systems import output, references
+
+from ngram_metrics import CiderD, evaluate
+from ngram_metrics._core.basics import output as output_module
+from ngram_metrics.functional import document_frequency
+
+NAME = "<b onload='x()'>&*[_|$\\ \u202e\t\n"
+
+
+def test_html_shows_names_as_they_are_and_says_what_differs():
+    systems = {NAME: ["a b c"] * 60, "[other]": ["a b d"] * 60}
+    shown = evaluate(systems, ["a b d"] * 60, "chrf")._repr_html_()
+    assert "<b " not in shown
+    assert "&lt;b onload=&#x27;x()&#x27;&gt;&amp;*[_|$\\ [U+202E]  " in shown
+    told = re.search(r'<td class="better" title="([^"]*)">([\d.]+) <small>\[.*?\]</small>\+</td>', shown)
+    assert re.fullmatch(
+        r"difference \+[\d.]+ \[[\d.]+, [\d.]+\], p = 0\.0001; 60 segments better, 0 equal, 0 worse", told[1]
+    )
+    assert told[2] == "100.00"
+    assert "prefers-color-scheme: dark" in shown
+    plain = html.unescape(re.sub("<style>.*?</style>|<.*?>", " ", shown, flags=re.S))
+    assert "95% bootstrap interval" in plain
+    assert "nrefs:1|bs:1000|ar:10000" in plain
+
+
+@pytest.mark.parametrize("name", [NAME, *filter(None, HOSTILE[:8])])
+def test_every_format_has_a_row_for_a_hostile_name(name: str):
+    found = evaluate({name: ["a"], "b": ["b"]}, ["b"], "chrf", confidence=None)
+    for text in (found.to_tsv(), found.to_markdown(), found.to_latex(), str(found)):
+        assert len([line for line in text.split("\n") if "100.0" in line]) == 1
+        assert "\u202e" not in text
+    assert found.to_tsv().count("\n") == 3
+
+
+def test_latex_has_heads_as_papers_have_them_and_says_below_what_its_marks_mean():
+    systems = {"[a]": ["a b c"] * 60, "b_": ["a b d"] * 60, "z": ["q"] * 60}
+    found = evaluate(systems, ["a b d"] * 60, "chrf,ter").to_latex().splitlines()
+    assert found[:6] == [
+        r"\begin{table}",
+        r"\centering",
+        r"\caption{60 segments, 1 reference, scores on a 0-100 scale.}",
+        r"\begin{tabular}{lrr}",
+        r"\toprule",
+        r"system & chrF & TER $\downarrow$ \\",
+    ]
+    space = r"\phantom{$^{+}$}"
+    assert found[7] == rf"{{}}[a] & 38.89 [38.89, 38.89]{space} & 33.33 [33.33, 33.33]{space} \\"
+    assert found[8] == r"b\_ & 100.00 [100.00, 100.00]$^{+}$ & 0.00 [0.00, 0.00]$^{+}$ \\"
+    assert found[9] == r"z & 0.00 [0.00, 0.00]$^{-}$ & 100.00 [100.00, 100.00]$^{-}$ \\"
+    assert found[10:14] == [
+        r"\bottomrule",
+        r"\end{tabular}",
+        "",
+        r"\par\smallskip{\footnotesize [low, high]: 95\% bootstrap interval. $^{+}$ better, $^{-}$ worse than [a]: "
+        r"p $<$ 0.05, paired randomization test with Holm's correction. A lower score is better: TER.\par}",
+    ]
+    assert found[14] == r"\end{table}"
+    assert found[15].startswith("% chrf: nrefs:1|")
+
+
+def test_latex_has_the_caption_the_label_and_the_digits_that_are_asked_for():
+    found = evaluate({"a": ["a b c"] * 60, "b": ["a b d"] * 60}, ["a b d"] * 60, "chrf")
+    lines = found.to_latex(digits=1, intervals=False, label="tab:main", caption=r"Scores of \emph{both}.").splitlines()
+    assert lines[2:4] == [r"\caption{Scores of \emph{both}.}", r"\label{tab:main}"]
+    assert lines[8:10] == [r"a & 38.9\phantom{$^{+}$} \\", r"b & 100.0$^{+}$ \\"]
+    assert "bootstrap" not in "".join(lines[:-3])
+    data = "60 segments, 1 reference, scores on a 0-100 scale"
+    assert lines[-3].startswith(rf"\par\smallskip{{\footnotesize {data}. $^{{+}}$ better, ")
+    assert found.to_markdown(digits=0, intervals=False).splitlines()[2:4] == ["| a | 39 |", "| b | 100+ |"]
+    for options, words in (
+        ({"digits": -1}, r"^digits must be an integer of at least 0 \(got: -1\)$"),
+        ({"digits": 0.5}, r"^digits must be an integer of at least 0 \(got: 0.5\)$"),
+        ({"intervals": "no"}, r"^intervals must be True or False \(got: 'no'\)$"),
+        ({"details": 1}, r"^details must be True or False \(got: 1\)$"),
+        ({"caption": 1}, "^caption is an int: expected a text$"),
+        ({"label": 1}, "^label is an int: expected a text$"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=words):
+            found.to_latex(**options)
+
+
+def test_papers_have_the_names_of_values_of_their_columns_below_the_table_and_details_on_demand():
+    base = references(100)
+    systems = {"base": output(base, 0.3, 1), "other": output(base, 0.2, 2)}
+    found = evaluate(systems, base, {"bleu": "bleu", "cider_d": CiderD(document_frequency(base)), "ter": "ter"})
+    for text in (found.to_markdown(), found.to_latex()):
+        assert re.search(r"below about [\d.]+ BLEU, [\d.]+ CIDEr-D, [\d.]+ TER would", text)
+        assert "is better: TER" in text
+        assert "CIDEr-D on a 0-10 scale" in text
+    assert found.to_latex(details=True).count(" & difference & p & rank") == 3
+    assert found.to_markdown(details=True).count(" | difference | p | rank ") == 3
+
+
+def test_marks_say_which_way_a_significant_difference_goes():
+    systems = {"base": ["a b c"] * 60, "better": ["a b d"] * 60, "worse": ["q"] * 60, "same": ["a b c"] * 60}
+    found = evaluate(systems, ["a b d"] * 60, "chrf,ter", confidence=None)
+    ends = [[cell[-1] for cell in line.split()[1:]] for line in str(found).splitlines()[1:5]]
+    assert ends == [["9", "3"], ["+", "+"], ["-", "-"], ["9", "3"]]
+    assert "+ better, - worse than base: p < 0.05, paired randomization test" in str(found)
+
+
+def test_the_largest_of_the_detectable_differences_is_told():
+    base, ends = references(100), ["a", "b", "c"]
+    systems = {"base": output(base, 0.3, 1)} | {end: output(base, 0.2, seed) for seed, end in enumerate(ends, 2)}
+    found = evaluate(systems, base, "bleu,chrf")
+    largest = [max(100 * found.results[end][value].detectable for end in ends) for value in ("bleu", "chrf")]
+    told = re.search("Differences from base below about (.*) bleu, (.*) chrf would often be missed", str(found))
+    assert [float(number) for number in told.groups()] == pytest.approx(largest, rel=0.05)
+    entry = json.loads(found.to_json())["systems"]["a"]["bleu"]
+    result = found.results["a"]["bleu"]
+    for name in ("difference_low", "difference_high", "detectable"):
+        assert entry[name] == 100 * getattr(result, name)
+    header, *rows = (line.split("\t") for line in found.to_tsv().splitlines())
+    for row in rows[2:]:
+        cells = dict(zip(header, row, strict=True))
+        result = found.results[cells["system"]][cells["value"]]
+        for name in ("difference_low", "difference_high", "detectable"):
+            assert float(cells[name]) == 100 * getattr(result, name)
+
+
+GROUPS = {"domain": ["news", "talk|_"] * 30, "id": list(range(60))}
+
+
+def test_groups_have_a_block_in_every_table_and_rows_in_one_table():
+    systems = {"base": ["a b c"] * 60, "better": ["a b d"] * 30 + ["a b c"] * 30}
+    found = evaluate(systems, ["a b d"] * 60, "chrf,ter", confidence=None, groups=GROUPS)
+    rows = [line.split() for line in str(found).splitlines()[4:9]]
+    score, other = (f"{100 * found.groups['domain']['news'][name]['chrf'].score:.2f}" for name in systems)
+    assert rows[0] == ["domain", "system", "segments", "chrf", "ter"]
+    assert rows[1][:4] == ["news", "base", "30", score]
+    assert rows[2][:4] == ["news", "better", "30", other]
+    assert [row[:2] for row in rows[3:]] == [["talk|_", "base"], ["talk|_", "better"]]
+    for text in (str(found), found.to_markdown(), found.to_latex(), found._repr_html_()):
+        assert text.count("Groups with more than 50 labels are not scored: id (60 labels)") == 1
+    assert r"| talk\|\_ | better | 30 |" in found.to_markdown()
+    assert r"talk|\_ & better & 30 &" in found.to_latex()
+    assert "<th>talk|_</th><th>better</th><td" in found._repr_html_()
+    lines = [line.split("\t") for line in found.to_tsv().splitlines()]
+    assert lines[0][:3] == ["group", "system", "value"]
+    assert [line[:3] for line in lines[1:7]] == [
+        [group, system, value]
+        for group, systems in (("", ["base", "better"]), ("domain=news", ["base"]))
+        for system in systems
+        for value in ("chrf", "ter")
+    ]
+    assert len(lines) == 1 + 2 * 2 * (1 + 2)
+    assert len({len(line) for line in lines}) == 1
+    assert list(json.loads(found.to_json())["groups"]) == list(found.groups) == ["domain"]
+    alone = evaluate(systems, ["a b d"] * 60, "chrf", confidence=None, groups=GROUPS["domain"])
+    assert alone.to_tsv().splitlines()[3].startswith("news\tbase\t")
+    assert str(alone).splitlines()[4].split() == ["group", "system", "segments", "chrf"]
+    assert "group" not in evaluate(systems, ["a b d"] * 60, "chrf", confidence=None).to_tsv()
+
+
+@pytest.mark.parametrize(("labels", "is_shown"), [(50, True), (51, False)])
+def test_groups_of_up_to_fifty_labels_have_a_table(labels: int, is_shown: bool):
+    texts = ["a b"] * 51
+    groups = [min(row, labels - 1) for row in range(51)]
+    result = evaluate({"tuned": texts}, texts, "chrf", confidence=None, groups=groups)
+    for text in (str(result), result.to_markdown(), result.to_latex(), result._repr_html_()):
+        assert ("Groups with more than 50 labels are not scored: group (51 labels)" in text) != is_shown
+        assert text.count("tuned") == 1 + 50 * is_shown
+
+
+def test_three_metrics_fit_a_column_of_an_article(tmp_path: Path):
+    if shutil.which("pdflatex") is None:
+        pytest.skip("no pdflatex: on Debian, apt-get install texlive-latex-base")
+    systems = {"baseline": ["a b c"] * 60, "large model": ["a b d"] * 60}
+    table = evaluate(systems, ["a b d"] * 60, "bleu,chrf,rougeL").to_latex(intervals=False)
+    (tmp_path / "article.tex").write_text(
+        r"\documentclass[twocolumn]{article}\usepackage{booktabs}\begin{document}" + f"\n{table}\n" + r"\end{document}",
+        encoding="utf-8",
+    )
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "article.tex"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    assert "Overfull" not in (tmp_path / "article.log").read_text("utf-8", "replace")
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_bar_counts_on_a_terminal_after_two_seconds_if_tqdm_is_installed(installed: bool, monkeypatch):
+    stream = io.StringIO()
+    stream.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(output_module, "DELAY", 1e-9)
+    if not installed:
+        monkeypatch.setitem(sys.modules, "tqdm", None)
+    evaluate({"a": ["a"], "b": ["b"]}, ["b"], "chrf", test="randomization")
+    assert ("resampling: : 2 segments" in stream.getvalue()) is installed

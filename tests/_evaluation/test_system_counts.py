@@ -1,0 +1,120 @@
+"""Systems that are read together have the counts that each has alone; each text is read once."""
+
+import pytest
+import torch
+from draws import fewer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, evaluate
+from ngram_metrics._core.metrics.definitions import bleu, make_metric, rouge
+from ngram_metrics._core.metrics.ter import TerMeasure
+from ngram_metrics._core.scoring.measure import Measure
+from ngram_metrics._core.text.reader import Reader
+from ngram_metrics._evaluation import METRICS
+from ngram_metrics._evaluation.system_counts import SystemCounts, count
+from ngram_metrics.columns import StatisticsColumns
+from ngram_metrics.significance.paired_systems import pair_systems
+
+TEXTS = st.text("ab \n.,é東", max_size=12)
+SCORERS = [*map(make_metric, METRICS), rouge(accumulate="avg"), bleu(tokenizer="char", lowercase=True)]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # texts by chance look like many a mistake
+@fewer(4)
+@given(st.data())
+def test_systems_have_the_counts_that_each_has_alone(data: st.DataObject):
+    systems, segments = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 9))
+    hypotheses = [data.draw(st.lists(TEXTS, min_size=segments, max_size=segments)) for _ in range(systems)]
+    references = [data.draw(st.lists(TEXTS, min_size=1, max_size=3)) for _ in range(segments)]
+    counts = {str(number): [SystemCounts(each, "?", keep=True) for each in SCORERS] for number in range(systems)}
+    with pytest.MonkeyPatch.context() as patch:
+        for measure in (Measure, TerMeasure):
+            patch.setattr(measure, "texts_at_once", data.draw(st.integers(1, 20)))
+        steps: list[int] = []
+        added = count(counts, hypotheses, references, steps.append)
+    assert sum(steps) == systems * segments
+    for number, texts in enumerate(hypotheses):
+        for each, found, rows in zip(SCORERS, counts[str(number)], added[str(number)], strict=True):
+            expected = each.count(texts, references).rows
+            assert torch.equal(rows, expected)
+            assert torch.equal(found.segment_rows(), expected)
+            assert torch.equal(found.row, expected.sum(0))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@fewer(4)
+@given(st.data())
+def test_a_corpus_has_one_score_to_the_last_bit_whichever_way_it_is_counted(data: st.DataObject):
+    """By the function, the metric in one batch and in two, evaluate and columns; and in a test, that of arrays."""
+    words = st.lists(st.sampled_from(["the", "cat", "sat", "on", "a", "mat", "."]), max_size=9).map(" ".join)
+    segments = data.draw(st.integers(1, 40))
+    hypotheses, others = (data.draw(st.lists(words, min_size=segments, max_size=segments)) for _ in "ab")
+    references = [data.draw(st.lists(words, min_size=1, max_size=2)) for _ in range(segments)]
+    cut = data.draw(st.integers(0, segments))
+    for metric_class, options in (
+        (Bleu, {"smooth": "exp", "tokenizer": "13a", "average": "micro"}),
+        (ChrF, {"average": "micro"}),
+        (Gleu, {"average": "micro"}),
+        (NgramOverlap, {"average": "micro"}),
+        (ROUGEScore, {"average": "micro", "rouge_keys": "rougeL"}),
+    ):
+        metric = metric_class(**options, confidence=0.9)
+        metric.update(hypotheses, references)
+        scorer = metric.scorer
+        score = scorer(hypotheses, references)
+        first_value = next(iter(scorer.values))
+        value = scorer.name_values(score)[first_value].item()
+        assert metric.compute()[first_value].item() == value
+        batches = metric_class(**options)
+        for part in (slice(cut), slice(cut, None)):
+            batches.update(hypotheses[part], references[part])
+        assert scorer.name_values(score)[first_value].equal(
+            batches.compute()[first_value] if len(scorer.values) > 1 else batches.compute()
+        )
+        title = next(iter(scorer.titles))
+        systems = {"ours": hypotheses, "theirs": others}
+        evaluation = evaluate(systems, references, {"m": metric_class(**options)}, confidence=None)
+        (result,) = evaluation.results["ours"].values()
+        assert result.score == scorer.name_values(score)[scorer.titles[title]].item()
+        columns = StatisticsColumns({"m": metric}, "preds", "target")
+        table = columns({"preds": hypotheses, "target": references})
+        scores = columns.scores(columns.sums(table))
+        name = "m" if len(scorer.values) == 1 else f"m_{first_value}"
+        assert float(scores[name][0]) == value
+        paired = pair_systems({"ours": metric}, "ours", None)
+        assert paired.corpus_scores[0].equal(scorer.scores(metric.row))
+        assert torch.allclose(paired.corpus_scores[0], score, rtol=1e-15, atol=1e-15)
+
+
+def test_each_text_is_read_once_for_each_way_of_reading(monkeypatch):
+    read = []
+    encode = Reader.encode
+    monkeypatch.setattr(
+        Reader, "encode", lambda self, segments: (read.append(segments.documents), encode(self, segments))[1]
+    )
+    systems = {"a": ["a b", "c"], "b": ["b", "d"], "c": ["e", "f"]}
+    evaluate(systems, ["r", "s"], "bleu,overlap,gleu,chrf,chrf++,rouge", confidence=None)
+    # As words, as characters, as characters with words, and by ROUGE's rule.
+    assert read == [["a b", "c", "b", "d", "e", "f", "r", "s"]] * 4
+
+
+def test_an_error_names_the_segment_of_its_system():
+    def tokenizer(text: str) -> list[object]:
+        return [[]] if text == "bad" else [text]
+
+    metrics = {"bleu": bleu(tokenizer=tokenizer)}
+    with pytest.raises(TypeError, match=r"^segment 1 has the token \[\], a list: expected a hashable$"):
+        evaluate({"a": ["a", "b"], "b": ["c", "bad"]}, ["r", "s"], metrics)
+    with pytest.raises(TypeError, match=r"^reference 0 of segment 1 has the token"):
+        evaluate({"a": ["a", "b"], "b": ["c", "d"]}, ["r", "bad"], metrics)
+    many = ["a"] * 5000
+    many[4999] = "bad"
+    # Of two systems and their references some thousand texts are read at a time.
+    with pytest.raises(TypeError, match=r"^segment 903 has the token .* \(segment 0 is segment 4096\)$"):
+        evaluate({"a": ["a"] * 5000, "b": many}, ["r"] * 5000, metrics)
+
+
+def test_the_length_ratio_to_references_without_words_is_0():
+    results = evaluate({"a": ["a b c", "d"]}, ["", ""], "bleu", confidence=None).results
+    assert (results["a"]["bleu"].ratio, results["a"]["bleu"].score) == (0.0, 0.0)

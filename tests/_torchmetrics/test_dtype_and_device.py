@@ -1,0 +1,188 @@
+"""States keep their dtype whatever is cast around them, and go where the metric goes."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torchmetrics
+from faces.cases import (
+    CASES,
+    IDS,
+    Case,
+    assert_same,
+    assert_same_states,
+    each_case,
+    each_kind_of_state,
+    each_metric,
+    scores_of,
+    states_of,
+)
+from pretend.comparing import tensors_of, there
+from pretend.device import DEVICE, Elsewhere, accelerator
+from torch import Tensor
+
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore
+from ngram_metrics._torchmetrics import accumulator, adaptor
+
+
+def _tensors(state: Any) -> list[Tensor]:
+    return state if isinstance(state, list) else [state]
+
+
+def _dtypes(metric: torchmetrics.Metric) -> dict[str, set[torch.dtype]]:
+    return {name: {part.dtype for part in _tensors(state)} for name, state in metric.metric_state.items()}
+
+
+def _float64_states(metric: torchmetrics.Metric) -> set[str]:
+    return {name for name, dtypes in _dtypes(metric).items() if torch.float64 in dtypes}
+
+
+def _assert_on(metric: torchmetrics.Metric, device: str, on_the_cpu: set[str] = frozenset()) -> None:
+    """What was counted is asked for at every update, and stays where that does not wait."""
+    for name, state in metric.metric_state.items():
+        expected = "cpu" if name == "counted" or name in on_the_cpu else device
+        assert {part.device.type for part in _tensors(state)} <= {expected}, name
+
+
+def _inside_a_module(metric: torchmetrics.Metric) -> None:
+    torch.nn.Sequential(torch.nn.Linear(1, 1), metric).to(torch.bfloat16)
+
+
+CASTS: dict[str, Callable[[torchmetrics.Metric], Any]] = {
+    "half": lambda metric: metric.half(),
+    "bfloat16": lambda metric: metric.bfloat16(),
+    "double": lambda metric: metric.double(),
+    "to-bfloat16": lambda metric: metric.to(torch.bfloat16),
+    "set_dtype": lambda metric: metric.set_dtype(torch.bfloat16),
+    "set_dtype-str": lambda metric: metric.set_dtype("torch.HalfTensor"),
+    "inside-a-module": _inside_a_module,
+}
+
+
+@each_kind_of_state
+def test_casts_change_nothing(case: Case, average: str):
+    for name, cast in CASTS.items():
+        metric = case.filled(average, case.batches[:2])
+        states, dtypes, value = states_of(metric), _dtypes(metric), metric.compute()
+        returned = cast(metric)
+        assert returned is None or returned is metric, name
+        assert_same_states(metric, states)
+        assert_same(metric.compute(), value)
+        metric.update(*case.batches[2])
+        assert_same(metric.compute(), case.value(average))
+        metric.reset()
+        metric.update(*case.whole)
+        assert _dtypes(metric) == dtypes, name
+
+
+@each_metric
+def test_states_are_integers_or_float64(case: Case, average: str):
+    metric = case.make(average)
+    for dtypes in (_dtypes(metric), _dtypes(case.filled(average))):
+        assert set().union(*dtypes.values()) <= {torch.uint8, torch.int64, torch.float64}
+    assert ("score_sum" in _float64_states(metric)) == (average == "macro")
+
+
+@each_metric
+def test_what_was_counted_in_inference_mode_is_gone_on_from(case: Case, average: str):
+    with torch.inference_mode():
+        metric = case.filled(average)
+        metric.reset()
+        metric(*case.batches[0])
+    metric.update(*case.batches[1])
+    with torch.inference_mode():
+        metric.update(*case.batches[2])
+    twin = metric.clone()
+    assert_same(metric.compute(), case.value(average))
+    metric.reset()
+    metric.update(*case.whole)
+    for counted in (metric, twin):
+        assert_same(counted.compute(), case.value(average))
+        assert not any(scores.requires_grad for scores in scores_of(counted.compute()))
+
+
+def _float64_only_on_the_cpu(device: torch.device) -> torch.dtype:
+    return torch.float64 if device.type == "cpu" else torch.float32
+
+
+@each_case
+def test_without_float64_on_the_device_the_sum_stays_on_the_cpu(case: Case, monkeypatch: pytest.MonkeyPatch):
+    metric = case.filled("macro", confidence=None)
+    states = states_of(metric)
+    monkeypatch.setattr(adaptor, "float_dtype", _float64_only_on_the_cpu)
+    metric.to("meta")
+    sums, dtypes = _float64_states(metric), _dtypes(metric)
+    assert "score_sum" in sums
+    for name in sums:
+        assert_same(getattr(metric, name), states[name])
+    _assert_on(metric, "meta", sums)
+    metric.reset()
+    _assert_on(metric, "meta", sums)
+    assert _dtypes(metric) == dtypes
+
+
+@each_case
+def test_without_float64_the_mean_is_rounded_once(case: Case, monkeypatch: pytest.MonkeyPatch):
+    """Also where it was computed before a move: its dtype may be one that the device has not."""
+    moved = case.filled("macro", confidence=None)
+    value = moved.compute()
+    for module in (accumulator, adaptor):
+        monkeypatch.setattr(module, "float_dtype", lambda device: torch.float32)
+    moved.to("cpu")
+    metric = case.filled("macro", confidence=None)
+    assert "score_sum" in _float64_states(metric)
+    for computed in (metric.compute(), moved.compute()):
+        for scores, exact in zip(scores_of(computed), scores_of(value), strict=True):
+            assert_same(scores, exact.float())
+
+
+@each_metric
+def test_states_lie_on_the_device_asked_for_or_else_on_the_default_one(case: Case, average: str):
+    with torch.device("meta"):
+        by_default, on_the_cpu = case.make(average), case.make(average, device="cpu")
+    elsewhere = [case.make(average, device=device) for device in ("meta", torch.device("meta"))]
+    for metric in (*elsewhere, case.make(average).to("meta"), by_default):
+        assert metric.device == torch.device("meta")
+        _assert_on(metric, "meta")
+    for metric in (case.make(average), on_the_cpu):
+        assert metric.device == torch.device("cpu")
+        metric.update(*case.whole)
+        assert_same(metric.compute(), case.value(average))
+
+
+@pytest.fixture
+def no_float64(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pretend accelerator that refuses float64, as MPS does."""
+    made = Elsewhere.__new__
+
+    def refusing(cls: type, held: Tensor) -> Elsewhere:
+        if held.dtype == torch.float64:
+            raise TypeError("the device has no float64")
+        return made(cls, held)
+
+    monkeypatch.setattr(Elsewhere, "__new__", staticmethod(refusing))
+    for name, module in list(sys.modules.items()):
+        if name.startswith("ngram_metrics") and hasattr(module, "float_dtype"):
+            monkeypatch.setattr(module, "float_dtype", _float64_only_on_the_cpu)
+
+
+@pytest.mark.usefixtures("no_float64")
+@pytest.mark.parametrize("average", ["micro", "macro"])
+@pytest.mark.parametrize("metric", [Bleu, ROUGEScore, ChrF, NgramOverlap, Gleu])
+def test_batches_on_a_device_without_float64_have_the_score_of_the_cpu(metric: type, average: str):
+    (case,) = [
+        case for case in CASES if case.metric is metric and case.batches is IDS and "confidence" not in case.options
+    ][:1]
+    options = {"accumulate": "best"} if metric is ROUGEScore else {}
+    expected = tensors_of(case.value(average, **options))
+    with accelerator():
+        counted = case.make(average, device=DEVICE, **options)
+        for batch in case.batches:
+            counted.update(*map(there, batch))
+        values = tensors_of(counted.compute())
+        assert {value.dtype for value in values} == {torch.float32}
+        assert [value.item() for value in values] == pytest.approx([value.item() for value in expected], rel=1e-6)
+        if average == "macro":
+            assert (counted.score_sum.dtype, counted.score_sum.device.type) == (torch.float64, "cpu")

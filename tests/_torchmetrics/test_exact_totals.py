@@ -1,0 +1,157 @@
+"""Counts stay exact past 2^31 and 2^53, and means of millions of scores past any rounding that shows.
+
+2^24 is where float32 begins to lose ones, 2^31 is where int32 ends, 2^53 where float64 begins to lose ones. No test can
+count so far, so states are set just below each bound, as a checkpoint or another rank would bring them, and go on.
+"""
+
+import math
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import oracles
+import pytest
+import rouge_oracle
+import torch
+from faces.cases import Case, each_case, each_metric, states_of
+from torch import Tensor
+
+from ngram_metrics import Bleu, NgramOverlap, ROUGEScore
+from ngram_metrics._core.counting.documents import DocumentGroups, RaggedSides, RaggedTokens
+from ngram_metrics._core.counting.matches import count_matches
+
+BOUNDS = (2**24, 2**31, 2**53)
+
+
+def counts_of(metric: Any) -> list[int]:
+    """The summed row as Python's integers, which have no bound."""
+    return metric.row.tolist()
+
+
+def near(metric: Any, bound: int) -> dict[str, Tensor]:
+    """States as of a metric that has counted to 3 below the bound, in every count and in the sentences."""
+    states = {name: state for name, state in states_of(metric).items() if name != "callables"}
+    for name in ("row", "sentences"):
+        if states[name].dtype == torch.int64:
+            states[name] = torch.full_like(states[name], bound - 3)
+    return states
+
+
+@each_metric
+def test_no_count_is_lost_at_a_bound(case: Case, average: str):
+    """Where a float32, an int32 or a float64 would lose some: in updates, and in a merge of either into the other."""
+    once = case.filled(average, [case.whole])
+    counts, sentences = counts_of(once), int(once.sentences)
+    for bound in BOUNDS:
+        metric = case.make(average)
+        metric.persistent(True)
+        metric.load_state_dict(near(metric, bound))
+        for _ in range(3):
+            metric.update(*case.whole)
+        small, large = case.make(average), case.make(average)
+        large.persistent(True)
+        large.load_state_dict(near(large, bound))
+        for merged, other in ((case.make(average), large), (large, once), (small, large)):
+            merged.merge_state(other)
+        for total, times in ((metric, 3), (large, 1), (small, 1)):
+            if total.row.dtype == torch.int64:  # some rows hold scores
+                assert counts_of(total) == [bound - 3 + times * count for count in counts]
+            assert int(total.sentences) == bound - 3 + times * sentences
+            assert (total.row.dtype, total.sentences.dtype) == (once.row.dtype, torch.int64)
+
+
+@each_case
+def test_the_corpus_score_of_huge_counts_is_that_of_their_ratios(case: Case):
+    """Counts a thousand billion times as large, in the same proportions, give the same score."""
+    if "micro" not in case.averages:
+        return
+    options = {"confidence": None, **({"smooth": "no_smooth"} if case.metric is Bleu else {})}
+    expected = case.make("micro", **options)
+    expected.update(*case.whole)
+    for bound in BOUNDS:
+        metric = case.make("micro", **options)
+        metric.persistent(True)
+        expected.persistent(True)
+        states = expected.state_dict()
+        for name in ("row", "sentences"):
+            states[name] = states[name] * max(1, bound // max(counts_of(expected)))
+        metric.load_state_dict(states)
+        torch.testing.assert_close(metric.compute(), expected.compute(), rtol=1e-12, atol=0)
+
+
+def test_a_score_past_2_to_the_53_is_that_of_exact_fractions():
+    """One match in three, of counts that a float64 still holds and of counts that it rounds."""
+    for scale in (2**40, 2**53 + 1, 3 * 2**59 + 7):
+        metric = NgramOverlap(average="micro")
+        metric.update(["a"], ["a"])
+        metric.persistent(True)
+        states = metric.state_dict()
+        states["row"] = torch.tensor([scale // 3, scale, scale - 2])
+        states["sentences"] = torch.tensor(scale)
+        metric.load_state_dict(states)
+        expected = Fraction(2 * (scale // 3), 2 * scale - 2)
+        assert metric.compute().item() == pytest.approx(float(expected), rel=1e-15)
+
+
+def test_a_document_has_more_matches_than_2_to_the_16():
+    """Two counts travel in one number: neither spills into the other."""
+    for tokens in (2**16 + 1, 2**17 + 3):
+        document = RaggedTokens(torch.zeros(tokens, dtype=torch.int64), torch.tensor([tokens]), 1)
+        longer = RaggedTokens(torch.zeros(tokens + 9, dtype=torch.int64), torch.tensor([tokens + 9]), 1)
+        one = DocumentGroups(longer, torch.tensor([1]))
+        assert count_matches(RaggedSides(document, one), 2).tolist() == [[tokens, tokens - 1]]
+        other_way = RaggedSides(longer, DocumentGroups(document, torch.tensor([1])))
+        assert count_matches(other_way, 2).tolist() == [[tokens, tokens - 1]]
+
+
+# The mean of millions of sentences.
+
+WIDTH, KINDS = 6, 48
+
+
+def kinds_of_pairs() -> tuple[list[list[int]], list[list[int]]]:
+    """A few different pairs, of ids 1 to 6 without padding, of many scores."""
+    chance = random.Random(0)
+
+    def document() -> list[int]:
+        return [chance.randrange(1, 7) for _ in range(WIDTH)]
+
+    return [document() for _ in range(KINDS)], [document() for _ in range(KINDS)]
+
+
+MEANS: dict[str, tuple[Callable[[], Any], Callable[[list[int], list[int]], float]]] = {
+    "ROUGEScore": (
+        lambda: ROUGEScore(rouge_keys="rougeL", pad_id=0),
+        lambda one, other: rouge_oracle.rouge("rougeL", [one], [[other]]).fmeasure,
+    ),
+    "NgramOverlap": (
+        lambda: NgramOverlap(pad_id=0),
+        lambda one, other: 2 * oracles.matches(one, [other], 1) / (2 * WIDTH),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "sentences", [pytest.param(200_000, id="2*10^5"), pytest.param(10**7, id="10^7", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("name", MEANS)
+def test_the_mean_of_many_sentences_is_that_of_an_exact_sum(name: str, sentences: int):
+    make, oracle = MEANS[name]
+    hypotheses, references = kinds_of_pairs()
+    scores = list(map(oracle, hypotheses, references))
+    assert len(set(scores)) > 3
+    sides = torch.tensor(hypotheses), torch.tensor(references)
+    metric, generator = make(), torch.Generator().manual_seed(0)
+    at_once, seen = sentences // 20, torch.zeros(KINDS, dtype=torch.int64)
+    for _ in range(20):
+        # Uneven shares of the kinds, and another order in each batch.
+        chosen = (torch.rand(at_once, generator=generator) ** 2 * KINDS).long()
+        metric.update(*(side[chosen] for side in sides))
+        seen += chosen.bincount(minlength=KINDS)
+    assert int(seen.sum()) == int(metric.sentences) == sentences
+    value = metric.compute()
+    mean = (value["rougeL_fmeasure"] if isinstance(value, dict) else value).item()
+    # The exact sum, rounded once, of as many floats as there are sentences.
+    exact = math.fsum(score for score, times in zip(scores, seen.tolist(), strict=True) for _ in range(times))
+    assert abs(mean - exact / sentences) < 1e-9

@@ -1,0 +1,200 @@
+"""One value of ROUGE, ``rouge["rougeL_fmeasure"]``, wherever a metric is taken."""
+
+import pickle
+from types import ModuleType
+from typing import Any
+
+import pytest
+from ignite.engine import Engine, Events
+from ignite.handlers import TensorboardLogger
+from logged import events
+from oracles import close
+from rouge_score.rouge_scorer import RougeScorer
+from torchmetrics import MetricTracker
+from torchmetrics.text import ROUGEScore as OtherROUGEScore
+
+import ngram_metrics
+from ngram_metrics import ChrF, ROUGEScore, ignite, mbr, significance
+from ngram_metrics._core.scoring.segment_table import SegmentTable
+from ngram_metrics._torchmetrics.accumulator import Accumulator
+from ngram_metrics.functional import chrf_score
+from ngram_metrics.hugging_face import ComputeMetrics, Reward
+from ngram_metrics.ignite import ScoresHandler
+from ngram_metrics.ignite.metric import IgniteMetric
+from ngram_metrics.lightning import ScoresCallback
+
+HYPOTHESES = ["the cat sat on the mat", "it was", "a dog ran home"]
+REFERENCES = ["the cat sat on a mat today", "it was asleep", "a dog ran away from here"]
+VALUES = ["rouge1_precision", "rouge1_recall", "rougeL_fmeasure", "rougeLsum_recall", "rouge2_fmeasure"]
+KEYS = ("rouge1", "rougeL", "rougeLsum", "rouge2")
+each_framework = pytest.mark.parametrize("framework", [ngram_metrics, ignite], ids=["torchmetrics", "ignite"])
+each_value = pytest.mark.parametrize("value", VALUES)
+
+
+def expected(value: str) -> list[float]:
+    key, part = value.split("_")
+    scorer = RougeScorer([key])
+    pairs = zip(REFERENCES, HYPOTHESES, strict=True)
+    return [getattr(scorer.score(*pair)[key], part) for pair in pairs]
+
+
+def one_value(value: str, framework: ModuleType = ngram_metrics, **options: Any) -> Any:
+    return framework.ROUGEScore(rouge_keys=KEYS, **options)[value]
+
+
+@pytest.mark.covering
+@each_framework
+@pytest.mark.parametrize("accumulate", ["best", "avg"])
+@each_value
+def test_it_is_in_tables_and_rewards(framework: ModuleType, accumulate: str, value: str):
+    metric = one_value(value, framework, accumulate=accumulate)
+    if framework is ngram_metrics:  # ignite's MetricsLambda cannot be pickled
+        metric = pickle.loads(pickle.dumps(metric))
+    assert repr(metric) == repr(metric.whole) + f'["{value}"]'
+    assert Reward(metric)(completions=HYPOTHESES, reference=REFERENCES) == close(expected(value))
+    assert Reward(metric).__name__ == value
+    table = SegmentTable({"f": metric}, {ngram_metrics: Accumulator, ignite: IgniteMetric}[framework], 5)
+    table.add(HYPOTHESES, REFERENCES)
+    assert table.columns == ["hypothesis", "references", "f"]
+    assert [row[2] for row in table.rows] == close(expected(value))
+
+
+@each_framework
+@pytest.mark.parametrize("value", ["rouge1_precision", "rouge1_recall", "rouge2_fmeasure"])
+def test_it_scores_all_pairs(framework: ModuleType, value: str):
+    metric = one_value(value, framework)
+    scores = mbr.pairwise(metric, [HYPOTHESES], [REFERENCES])
+    assert scores[0].diagonal().tolist() == close(expected(value))
+    assert mbr.decode(metric, [HYPOTHESES], [REFERENCES[1:2]]).indices.tolist() == [1]
+
+
+@pytest.mark.covering
+@each_framework
+@pytest.mark.parametrize("average", ["macro", "micro"])
+@each_value
+def test_it_is_tested(framework: ModuleType, average: str, value: str):
+    metrics = {
+        name: framework.ROUGEScore(rouge_keys=KEYS, average=average, confidence=0.9) for name in ("base", "better")
+    }
+    for metric, output in zip(metrics.values(), (HYPOTHESES, REFERENCES), strict=True):
+        metric.update((output, REFERENCES)) if framework is ignite else metric.update(output, REFERENCES)
+    values = {name: metric[value] for name, metric in metrics.items()}
+    found = significance.paired_approximate_randomization(values, "base", 100)
+    of_all = significance.paired_approximate_randomization(metrics, "base", 100)
+    assert {name: list(results) for name, results in found.items()} == {"base": [value], "better": [value]}
+    assert found["base"][value].score == close(of_all["base"][value].score)
+    if average == "macro":
+        assert found["base"][value].score == close(sum(expected(value)) / 3)
+    with pytest.raises(ValueError, match="other settings"):
+        significance.paired_bootstrap({"base": values["base"], "better": metrics["better"]["rouge1_fmeasure"]}, "base")
+
+
+def test_several_of_one_metric_count_each_sentence_once():
+    rouge = ROUGEScore(rouge_keys=KEYS, confidence=0.9)
+    metrics = {value: rouge[value] for value in VALUES}
+    callback = ScoresCallback(metrics)
+    compute_metrics = ComputeMetrics(metrics)
+    for copies in (compute_metrics.metrics, callback.metrics, callback._scored[0].metrics):
+        copies.update(HYPOTHESES, REFERENCES)
+        assert {int(metric.whole.sentences) for metric in copies.values()} == {3}
+    assert compute_metrics._values() == close({value: sum(expected(value)) / 3 for value in VALUES})
+    assert int(rouge.sentences) == 0
+
+
+def test_a_handler_writes_it(tmp_path: Any):
+    evaluator = Engine(lambda engine, batch: batch)
+    metrics = {value: one_value(value, ignite) for value in VALUES}
+    for name, metric in metrics.items():
+        metric.attach(evaluator, name)
+    with TensorboardLogger(log_dir=tmp_path) as logger:
+        logger.attach(evaluator, ScoresHandler(evaluator, metrics), Events.COMPLETED)
+        evaluator.run([(HYPOTHESES[:1], REFERENCES[:1]), (HYPOTHESES[1:], REFERENCES[1:])])
+    for value in VALUES:
+        (point,) = events(tmp_path).Scalars(f"validation/{value}")
+        assert point.value == pytest.approx(sum(expected(value)) / 3)
+
+
+def test_a_report_shows_it(tmp_path: Any):
+    found = ngram_metrics.evaluate({"a": HYPOTHESES}, REFERENCES, {"f": one_value("rougeL_recall")})
+    found.write_report(tmp_path / "page.html")
+    assert f"{100 * sum(expected('rougeL_recall')) / 3:.2f}" in (tmp_path / "page.html").read_text()
+
+
+@each_framework
+def test_an_end_of_an_interval_is_no_metric_to_score_by(framework: ModuleType):
+    low = one_value("rouge1_recall_low", framework, confidence=0.9)
+    with pytest.raises(TypeError, match=r"metric is a .*: expected a metric object of this package"):
+        Reward(low)
+    with pytest.raises(KeyError, match=r"'rouge1' is not a value of this metric: did you mean 'rouge1_fmeasure'"):
+        one_value("rouge1", framework)
+    with pytest.raises(KeyError, match="'rouge1_recall_high' is not a value of this metric: expected one of"):
+        one_value("rouge1_recall_high", framework)
+
+
+@each_framework
+def test_an_index_that_is_no_value_is_refused_at_once(framework: ModuleType):
+    for metric, unknown, words in (
+        (framework.ChrF(confidence=0.9), "low", r"expected one of \['chrf', 'chrf_low', 'chrf_high'\]"),
+        (framework.ChrF(confidence=0.9), 0, r"expected one of \['chrf', 'chrf_low', 'chrf_high'\]"),
+        (framework.ChrF(), "chrf", "computes a single value without a name"),
+        (framework.Gleu(average="none"), "gleu", "computes a single value without a name"),
+    ):
+        with pytest.raises(KeyError, match=words):
+            metric[unknown]
+    low = framework.ChrF(confidence=0.9)["chrf_low"]
+    segment = framework.ChrF(average="none")[1]
+    for metric in (low, segment):
+        metric.reset()
+        metric.update(*([HYPOTHESES, REFERENCES] if framework is ngram_metrics else [(HYPOTHESES, REFERENCES)]))
+    assert float(segment.compute()) == float(chrf_score(HYPOTHESES[1:2], REFERENCES[1:2]))
+    assert 0 < float(low.compute()) < float(chrf_score(HYPOTHESES, REFERENCES))
+
+
+@pytest.mark.parametrize(
+    ("metric", "higher"),
+    [
+        (one_value("rougeL_fmeasure"), True),
+        (one_value("rouge1_recall_low", confidence=0.9), True),
+        (ChrF(confidence=0.9)["chrf"], True),
+        (ngram_metrics.Repetition(1, confidence=0.9)["repetition_high"], False),
+    ],
+    ids=repr,
+)
+def test_a_value_is_tracked_as_its_metric_says(metric: Any, higher: bool):
+    assert metric.higher_is_better is higher
+    tracker = MetricTracker(metric)
+    for hypotheses in (HYPOTHESES, REFERENCES):
+        tracker.increment()
+        tracker.update(hypotheses, REFERENCES)
+    values = tracker.compute_all().tolist()
+    assert values[0] != values[1]
+    assert tracker.best_metric() == (max if higher else min)(values)
+
+
+SHARED = [
+    ({"x": ROUGEScore(rouge_keys="rouge1"), "x_rouge1_fmeasure": ChrF()}, "x_rouge1_fmeasure"),
+    ({"a": ChrF(confidence=0.9), "a_low": ChrF()}, "a_low"),
+    ({"a_high": one_value("rouge1_recall"), "a": ngram_metrics.Bleu(confidence=0.9)}, "a_high"),
+]
+
+
+@pytest.mark.parametrize("take", [ComputeMetrics, ScoresCallback])
+@pytest.mark.parametrize(("metrics", "name"), SHARED)
+def test_two_metrics_that_write_one_name_are_refused(take: Any, metrics: Any, name: str):
+    with pytest.raises(ValueError, match=rf"the metrics '\w+' and '\w+' both write '{name}': expected other names"):
+        take(metrics)
+    take({f"{name}_{index}": metric for index, (name, metric) in enumerate(metrics.items())})
+
+
+def test_a_handler_refuses_them_too():
+    metrics = {"a": ignite.ChrF(confidence=0.9), "a_low": ignite.Bleu()}
+    with pytest.raises(ValueError, match="the metrics 'a' and 'a_low' both write 'a_low'"):
+        ScoresHandler(Engine(lambda engine, batch: batch), metrics)
+    ScoresHandler(Engine(lambda engine, batch: batch), {"a": metrics["a"], "low": metrics["a_low"]})
+
+
+def test_values_of_another_package_are_compared_when_they_are_known():
+    compute_metrics = ComputeMetrics({"x": OtherROUGEScore(rouge_keys="rouge1"), "x_rouge1_recall": ChrF()})
+    compute_metrics.metrics.update(HYPOTHESES, REFERENCES)
+    with pytest.raises(ValueError, match="both write 'x_rouge1_recall'"):
+        compute_metrics._values()

@@ -1,0 +1,148 @@
+"""NgramOverlap of several hypotheses for each reference: what is more than in the tests of every metric."""
+
+import copy
+import pickle
+import re
+from typing import Any
+
+import pytest
+import torch
+from faces.cases import assert_same, assert_same_states, states_of
+from torch import Tensor
+
+from ngram_metrics import NgramOverlap
+from ngram_metrics._torchmetrics.states import pack_states
+from ngram_metrics.functional import ngram_overlap
+
+OPTIONS = {"ngram": 2, "pad_id": (0, -100)}
+
+
+def batch_of(sentences: int, samples: int, seed: int) -> tuple[Tensor, Tensor]:
+    """Ids of few values with padding among them, and two references a sentence."""
+    ids = torch.Generator().manual_seed(seed)
+    preds = torch.randint(0, 4, (sentences, samples, 7), generator=ids)
+    return preds, torch.randint(0, 4, (sentences, 2, 9), generator=ids)
+
+
+BATCHES = (batch_of(3, 2, 0), batch_of(1, 2, 1), batch_of(2, 2, 2))
+WHOLE = tuple(torch.cat(parts) for parts in zip(*BATCHES, strict=True))
+OTHER = batch_of(2, 3, 3)
+SINGLE = (OTHER[0][:, 0], OTHER[1])
+
+
+def filled(average: str, batches=BATCHES, **options: Any) -> NgramOverlap:
+    metric = NgramOverlap(**{**OPTIONS, "average": average, **options})
+    for batch in batches:
+        metric.update(*batch)
+    return metric
+
+
+def expected(average: str, batch=WHOLE) -> Tensor:
+    return ngram_overlap(*batch, average=average, **OPTIONS)
+
+
+def test_one_sample_is_still_a_column():
+    batch = WHOLE[0][:, :1], WHOLE[1]
+    assert filled("none", [batch]).compute().shape == (6, 1)
+    assert filled("none", [(WHOLE[0][:, 0], WHOLE[1])]).compute().shape == (6,)
+    one = tuple(part[:1] for part in batch)
+    assert filled("none", [])(*one).shape == filled("none", [one]).compute().shape == (1, 1)
+
+
+# Different numbers of samples
+
+
+def synced(metrics: list[NgramOverlap]) -> Tensor:
+    """What the first metric computes where the others stand in other processes."""
+
+    def gather(buffer: Tensor, group: object = None) -> list[Tensor]:
+        """One tensor of bytes of each rank: what comes before the states, and a byte behind them, is equal on all."""
+        before = buffer[: len(buffer) - len(pack_states(metrics[0].saved_states(), buffer.device)) - 1]
+        return [
+            torch.cat((before, pack_states(metric.saved_states(), buffer.device), buffer[-1:])) for metric in metrics
+        ]
+
+    metrics[0].distributed_available_fn = lambda: True
+    metrics[0].dist_sync_fn = gather
+    return metrics[0].compute()
+
+
+each_mix = pytest.mark.parametrize(
+    ("first", "second", "words"),
+    [
+        (BATCHES[0], OTHER, "2 and of 3"),
+        (BATCHES[0], SINGLE, "1 and of 2"),
+        (SINGLE, OTHER, "1 and of 3"),
+        (SINGLE, (SINGLE[0][:, None], SINGLE[1]), "1 and of 1 (in three dimensions)"),
+    ],
+    ids=["2 and 3", "2 and no", "no and 3", "no and 1, which is another shape"],
+)
+
+
+@each_mix
+def test_none_refuses_another_number_of_samples(first, second, words):
+    """In an update, a merge, and of several processes, and goes on as if nothing had been."""
+    metric, other = filled("none", [first]), filled("none", [second])
+    states, value = states_of(metric), metric.compute()
+    for call in (
+        lambda: metric.update(*second),
+        lambda: metric(*second),
+        lambda: metric.merge_state(other),
+        lambda: metric.merge_state(other.metric_state),
+    ):
+        with pytest.raises(
+            ValueError, match=re.escape(f"batches of {words} hypotheses per segment: average 'none' ex")
+        ):
+            call()
+        assert_same_states(metric, states)
+        assert metric.update_count == 1
+        assert_same(metric.compute(), value)
+    for processes in ((first, second), (second, first)):
+        with pytest.raises(ValueError, match="average 'none' expects the same number in all batches"):
+            synced([filled("none", [batch]) for batch in processes])
+    metric.update(*first)
+    assert_same(metric.compute(), torch.cat([value, value]))
+    metric.reset()
+    metric.update(*second)
+    assert_same(metric.compute(), expected("none", second))
+
+
+@each_mix
+@pytest.mark.parametrize("average", ["micro", "macro"])
+def test_the_other_averages_take_any_numbers_of_samples(first, second, words, average):
+    metric, merged = filled(average, [first, second]), filled(average, [first])
+    assert_same(merged.compute(), expected(average, first))
+    every = torch.cat([expected("none", batch).flatten() for batch in (first, second)])
+    assert metric.sentences == len(every)
+    if average == "macro":
+        assert_same(metric.compute(), every.mean())
+    merged.merge_state(filled(average, [second]))
+    assert_same(merged.compute(), metric.compute())
+
+
+def test_an_update_that_fails_or_has_no_sentence_fixes_no_number_of_samples():
+    metric = filled("none", [])
+    for call in (metric.update, metric):
+        with pytest.raises(ValueError, match="expected references"):
+            call(OTHER[0], OTHER[1][:1])
+    metric.update([], [])
+    metric.update(*WHOLE)
+    assert_same(metric.compute(), expected("none"))
+
+
+def test_a_copy_a_merged_and_a_loaded_metric_know_their_number_of_samples():
+    metric, merged, loaded = filled("none"), filled("none", []), filled("none", [OTHER])
+    metric.persistent(True)
+    merged.merge_state(metric)
+    loaded.load_state_dict(metric.state_dict())
+    for known in (copy.deepcopy(metric), pickle.loads(pickle.dumps(metric)), merged, loaded):
+        assert_same(known.compute(), expected("none"))
+        with pytest.raises(ValueError, match="batches of 2 and of 3 hypotheses"):
+            known.update(*OTHER)
+
+
+@pytest.mark.filterwarnings("ignore:The ``compute`` method:UserWarning")
+def test_processes_have_their_samples_in_one_table():
+    assert_same(synced([filled("none", [batch]) for batch in BATCHES]), expected("none"))
+    for processes in ([filled("none", []), filled("none")], [filled("none"), filled("none", [])]):
+        assert_same(synced(processes), expected("none"))

@@ -1,0 +1,222 @@
+"""Copies, pickles and checkpoints of every metric."""
+
+import copy
+import pickle
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torchmetrics
+from faces.cases import Case, assert_same, assert_same_states, each_kind_of_state, each_metric, states_of
+
+from ngram_metrics import Bleu
+from ngram_metrics._torchmetrics.states import write_entry
+
+
+def _pickled(metric: torchmetrics.Metric) -> torchmetrics.Metric:
+    return pickle.loads(pickle.dumps(metric))
+
+
+def _cloned(metric: torchmetrics.Metric) -> torchmetrics.Metric:
+    return metric.clone()
+
+
+def _saved(metric: torchmetrics.Metric) -> dict[str, Any]:
+    metric.persistent(True)
+    return metric.state_dict()
+
+
+@pytest.mark.parametrize("copied", [_cloned, _pickled, copy.deepcopy])
+@each_kind_of_state
+def test_a_copy_holds_the_same_and_is_independent(
+    case: Case, average: str, copied: Callable[[torchmetrics.Metric], torchmetrics.Metric]
+):
+    metric = case.filled(average, case.batches[:2])
+    value, states = metric.compute(), states_of(metric)
+    twin = copied(metric)
+    assert type(twin) is type(metric)
+    assert_same_states(twin, states)
+    assert twin.update_count == 2
+    assert_same(twin.compute(), value)
+
+    twin.update(*case.batches[2])
+    assert_same(twin.compute(), case.value(average))
+    assert_same_states(metric, states)
+    assert_same(metric.compute(), value)
+    metric.merge_state(twin)
+    assert_same(metric.compute(), case.value(average, [*case.batches[:2], *case.batches]))
+
+    metric.reset()
+    twin.update(*case.batches[1])
+    assert_same(twin.compute(), case.value(average, [*case.batches, case.batches[1]]))
+
+
+@each_metric
+def test_states_are_saved_only_when_asked_for(case: Case, average: str):
+    metric = case.filled(average)
+    assert metric.state_dict() == {}
+    assert set(_saved(metric)) == set(metric.metric_state) - {"callables"} | {"saved_by"}
+    metric.persistent(False)
+    assert metric.state_dict() == {}
+
+
+@each_metric
+def test_a_state_dict_is_a_snapshot(case: Case, average: str):
+    metric = case.filled(average, case.batches[:2])
+    saved = _saved(metric)
+    metric.update(*case.batches[2])
+    metric.reset()
+    loaded, again = case.make(average), case.make(average)
+    loaded.load_state_dict(saved)
+    loaded.update(*case.batches[2])
+    loaded.reset()
+    again.load_state_dict(saved)
+    assert_same(again.compute(), case.value(average, case.batches[:2]))
+
+
+@each_metric
+def test_a_loaded_metric_has_what_was_saved_alone_and_goes_on(case: Case, average: str, tmp_path: Path):
+    """The callables of another process have no number here."""
+    torch.save(_saved(case.filled(average, case.batches[:2])), tmp_path / "metric.pt")
+    used = case.filled(average, case.batches[1:2])
+    used.compute()
+    for metric in (case.make(average), used):
+        number = metric.callables.clone()
+        metric.load_state_dict(torch.load(tmp_path / "metric.pt", weights_only=True))
+        assert metric.update_called
+        assert torch.equal(metric.callables, number)
+        assert_same(metric.compute(), case.value(average, case.batches[:2]))
+        metric.update(*case.batches[2])
+        assert_same(metric.compute(), case.value(average))
+
+
+@each_metric
+def test_states_saved_while_they_are_synced_are_gone_on_from(case: Case, average: str):
+    metric = case.filled(average, case.batches[:2])
+    metric.persistent(True)
+    with metric.sync_context(dist_sync_fn=lambda state, group=None: [state, state], distributed_available=lambda: True):
+        saved = metric.state_dict()
+    resumed = case.make(average)
+    resumed.persistent(True)
+    resumed.load_state_dict(saved)
+    resumed.update(*case.batches[2])
+    assert_same(resumed.compute(), case.value(average, [*case.batches[:2], *case.batches]))
+
+
+@each_metric
+def test_a_metric_inside_a_module(case: Case, average: str):
+    saving, loading = (
+        torch.nn.ModuleDict({"model": torch.nn.Linear(2, 1), "metrics": torch.nn.ModuleList([metric])})
+        for metric in (case.filled(average), case.make(average))
+    )
+    assert set(saving.state_dict()) == {"model.weight", "model.bias"}
+    loading.load_state_dict(saving.state_dict())
+    assert not loading["metrics"][0].update_called
+
+    saving["metrics"][0].persistent(True)
+    saved = saving.state_dict()
+    assert "metrics.0.row" in saved
+    loading.load_state_dict(saved)
+    assert_same(loading["metrics"][0].compute(), case.value(average))
+    assert torch.equal(loading["model"].weight, saving["model"].weight)
+
+
+def _check_refused(metric: torchmetrics.Metric, saved: Mapping[str, Any], reason: str) -> None:
+    """Refused with a reason, and nothing is set, also where missing keys are allowed."""
+    states, count, computed = states_of(metric), metric.update_count, metric._computed
+    for strict in (True, False):
+        with pytest.raises(RuntimeError, match=reason):
+            metric.load_state_dict(saved, strict=strict)
+        assert_same_states(metric, states)
+        assert metric.update_count == count
+        assert metric._computed is computed
+
+
+@each_metric
+def test_load_refuses_other_settings_and_other_averages(case: Case, average: str):
+    metric = case.filled(average, case.batches[:1])
+    metric.compute()
+    assert case.others
+    for change in case.others:
+        saved = _saved(case.filled(average, **change))
+        _check_refused(metric, saved, "other settings than this .*: expected the same class, options and average")
+    for other in case.averages:
+        if other != average:
+            _check_refused(metric, _saved(case.filled(other)), "saved states are|other settings")
+
+
+@each_metric
+def test_load_refuses_states_that_lack_some_or_are_others(case: Case, average: str):
+    metric, saved = case.filled(average, case.batches[:1]), _saved(case.filled(average))
+    for wrong in (5, [5], torch.tensor(5), saved["saved_by"].half(), saved["saved_by"][1:]):
+        _check_refused(metric, {**saved, "saved_by": wrong}, r"the entry saved_by is an? .*: expected the bytes of")
+    for text in (
+        b"[]",
+        b"5",
+        b'{"rank": 0}',
+        b'{"rank": 1, "processes": 1, "settings": {}}',
+        b'{"rank": 0, "settings": 5}',
+    ):
+        wrong = torch.tensor(list(text), dtype=torch.uint8)
+        _check_refused(metric, {**saved, "saved_by": wrong}, "the entry saved_by is a Tensor: expected the bytes of")
+    for name, state in {**saved}.items():
+        if name == "saved_by":
+            continue
+        rest = {key: state for key, state in saved.items() if key != name}
+        _check_refused(metric, rest, r"the saved states are \[.*\]: expected \[.*\]")
+        listed = isinstance(state, list)
+        half = [rows.half() for rows in state] if listed else state.half()
+        reason = f"the saved state {name} is torch.float16 of shape .*: expected torch|other settings"
+        _check_refused(metric, {**saved, name: half}, reason)
+        shaped = [rows[:, :-1] for rows in state] if listed else torch.stack([state, state])
+        reason = f"the saved state {name} is torch.* of shape .*: expected torch|another layout of states"
+        _check_refused(metric, {**saved, name: shaped}, reason)
+        for wrong in (5, [5], None):
+            _check_refused(metric, {**saved, name: wrong}, name)
+
+
+@each_kind_of_state
+def test_states_of_another_layout_are_not_called_other_settings(case: Case, average: str):
+    metric, saved = case.filled(average), _saved(case.filled(average))
+    words = "saved by a version of ngram_metrics with another layout of states: load them with that version"
+    older = saved["settings"].clone()
+    older[0] -= 1
+    for settings in (older, saved["settings"][1:]):  # the digest alone
+        _check_refused(metric, {**saved, "settings": settings}, words)
+        with pytest.raises(ValueError, match=words):
+            metric.merge_state({**case.filled(average).metric_state, "settings": settings})
+
+
+def test_a_change_of_the_layout_changes_its_number():
+    """Where this digest changes for the same settings, LAYOUT grows by one, and this test has the new digest."""
+    digest = bytes(Bleu(average="macro", effective_order=False, lowercase=True).settings.tolist())
+    assert digest.hex()[:18] == "0138da895cbf64e87f"
+
+
+def test_a_metric_without_a_test_of_processes_computes_its_own_score() -> None:
+    """As in torchmetrics, where the attribute may be None after construction."""
+    metric = Bleu(ngram=1)
+    metric.update(["a b"], ["a b"])
+    metric.distributed_available_fn = None
+    assert metric.compute() == 1
+
+
+def test_a_subclass_may_join_processes_in_its_own_way() -> None:
+    joined = []
+
+    class Joining(Bleu):
+        def sync(self, *args: object, **kwargs: object) -> None:
+            joined.append(kwargs)
+
+    metric = Joining()
+    metric.update(["a b"], ["a b"])
+    metric.compute()
+    assert len(joined) == 1
+
+
+def test_who_saved_the_states_takes_as_many_bytes_on_every_rank():
+    for length in range(256):
+        first, last = (write_entry(rank, 1000, {"tokenizer": "x" * length}) for rank in (0, 999))
+        assert len(first) == len(last)
