@@ -46,6 +46,8 @@ from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.messages import shortened
 from ngram_metrics._core.text.word_reader import WordReader
 
+__all__ = ["clipped_matches", "NgramMatches", "ngram_counts", "NgramCounts", "common_subsequence_lengths"]
+
 
 class NgramMatches(NamedTuple):
     """The n-gram matches of hypotheses with their references, on the page docs/guides/counting.md.

@@ -6,7 +6,7 @@ import pytest
 from commands import BASE, printed, refused, report, scores, write
 from sacrebleu.metrics.bleu import _TOKENIZERS
 
-from ngram_metrics import cli
+from ngram_metrics import _cli as cli
 from ngram_metrics._cli import command_arguments, shared_options
 from ngram_metrics._cli.main import make_scorers
 from ngram_metrics._core.text.tokenizer_option import _DOWNLOADING, _OF_SACREBLEU

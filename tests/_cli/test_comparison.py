@@ -8,7 +8,8 @@ import pytest
 from commands import BASE, FILES, OTHER, REFERENCES, failing, printed, report, write
 from sacrebleu.metrics import BLEU, CHRF
 
-from ngram_metrics import Bleu, ChrF, ROUGEScore, cli, evaluate
+from ngram_metrics import Bleu, ChrF, ROUGEScore, evaluate
+from ngram_metrics import _cli as cli
 
 
 def test_intervals_are_sacrebleus_within_chance(folder: Path, capsys):

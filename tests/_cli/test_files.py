@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from commands import REFERENCES, failing, printed, refused, scores, write
 
-from ngram_metrics import cli
+from ngram_metrics import _cli as cli
 from ngram_metrics._cli import files
 from ngram_metrics._cli.command_arguments import parse_mbr, parse_score
 

@@ -22,7 +22,7 @@ import torch
 from commands import REFERENCES, failing, printed, write
 from systems import references
 
-from ngram_metrics import cli
+from ngram_metrics import _cli as cli
 from ngram_metrics._cli import files, score_command, score_in_python
 from ngram_metrics._core.basics import output
 from ngram_metrics._evaluation import METRICS

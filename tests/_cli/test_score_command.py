@@ -10,7 +10,8 @@ import pytest
 from commands import BASE, REFERENCES, SECOND, failing, leaves_files_open, of_sacrebleu, printed, report, scores, write
 from sacrebleu.metrics import TER
 
-from ngram_metrics import Gleu, NgramOverlap, cli
+from ngram_metrics import Gleu, NgramOverlap
+from ngram_metrics import _cli as cli
 from ngram_metrics._cli import files
 
 FILES: dict[str, dict[str, bytes]] = {

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from commands import BASE, REFERENCES, SECOND, printed, write
 
-from ngram_metrics import cli
+from ngram_metrics import _cli as cli
 from ngram_metrics._cli import files, score_in_python
 from ngram_metrics._cli.command_arguments import parse_score
 from ngram_metrics._core.metrics.registry import REGISTRY

@@ -10,7 +10,8 @@ from ignite.engine import Engine
 from torchmetrics import MetricCollection
 
 import ngram_metrics
-from ngram_metrics import Bleu, Repetition, cli, evaluate, mbr
+from ngram_metrics import Bleu, Repetition, evaluate, mbr
+from ngram_metrics import _cli as cli
 from ngram_metrics.functional import repetition
 from ngram_metrics.hugging_face import Reward
 from ngram_metrics.ignite import Repetition as Face

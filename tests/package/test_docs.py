@@ -24,7 +24,7 @@ from documentation import BLOCK, DOCS, INCLUDED, PAGES, PARSER, ROOT, TEXTS, blo
 from torch.utils.data import DataLoader
 
 import ngram_metrics
-from ngram_metrics import cli
+from ngram_metrics import _cli as cli
 from ngram_metrics._cli.command_arguments import mbr_parser, score_parser
 from ngram_metrics._core.scoring.signature import SIGNATURE_FIELDS
 

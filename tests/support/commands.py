@@ -10,7 +10,7 @@ import pytest
 import sacrebleu.sacrebleu
 from systems import output, references
 
-from ngram_metrics import cli
+from ngram_metrics import _cli as cli
 
 REFERENCES = references(120)
 SECOND = output(REFERENCES, 0.4, seed=3)

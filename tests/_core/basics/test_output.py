@@ -14,7 +14,7 @@ import pytest
 from commands import BASE, REFERENCES, failing, printed, refused, report, write
 from commands import folder as folder
 
-from ngram_metrics import cli
+from ngram_metrics import _cli as cli
 from ngram_metrics._core.basics import output
 from ngram_metrics._core.basics.output import OutputError, open_output
 
