@@ -10,7 +10,6 @@ from ngram_metrics.metric.settings_digest import describe, digest
 from ngram_metrics.scores.gleu import GleuMeasure
 
 SCORERS = {name: definitions.make_metric(name) for name in REGISTRY}
-SCORERS["cider_d"] = definitions.cider(None)
 SCORERS["mean of references"] = definitions.rouge(accumulate="avg")
 
 
