@@ -295,7 +295,7 @@ class Accumulator(Adaptor, Generic[Level]):
         value = self.compute() if val is None else add_ends(val, self._computed)
         steps = steps_of(value)
         if self.average == "none":
-            return plot_histogram(value, type(self).__name__, self.plot_upper_bound, ax)
+            return plot_histogram(value, type(self).__name__, ax)
         if named := [step for step in steps if isinstance(step, dict)]:
             return plot_values(value if isinstance(value, dict) else named, type(self).__name__, ax)
         numbers = [step for step in steps if isinstance(step, Tensor)]

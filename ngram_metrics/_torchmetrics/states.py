@@ -24,7 +24,6 @@ import torch
 from torch import Tensor, distributed
 
 from ngram_metrics._core.counting.documents import DocumentGroups, PaddedReferences, host_counts
-from ngram_metrics._core.document_frequency import DocumentFrequency
 from ngram_metrics._core.scoring.settings_digest import digest
 from ngram_metrics._core.text.input_forms import Kind
 from ngram_metrics._core.text.messages import type_name
@@ -78,8 +77,7 @@ def all_equal(gathered: Tensor) -> Tensor:
 
 
 def _addresses(value: object) -> Iterator[int]:
-    # The digest of a table says everything.
-    if value is None or isinstance(value, (str, Number, DocumentFrequency)):
+    if value is None or isinstance(value, (str, Number)):
         return
     if is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):

@@ -26,7 +26,6 @@ import torch
 
 import ngram_metrics
 from ngram_metrics._core.basics.option_checks import Average, RougeKey, Smoothing
-from ngram_metrics._core.document_frequency import DocumentFrequency
 from ngram_metrics._core.metrics.rouge import Accumulate, RougeMeasure
 from ngram_metrics._core.scoring.python_measures import Reducer
 from ngram_metrics._core.scoring.scorer import Scorer
@@ -47,7 +46,6 @@ __all__ = [
     "Gleu",
     "Ter",
     "Repetition",
-    "CiderD",
     "ScoresHandler",
 ]
 
@@ -338,27 +336,3 @@ class Repetition(IgniteMetric):
     ) -> None:
         repetition = ngram_metrics.Repetition(ngram, average, tokenizer, pad_id, confidence, device)
         super().__init__(repetition, output_transform, metrics_result_mode)
-
-
-class CiderD(IgniteMetric):
-    """CIDEr-D for an ignite engine, with the parameters of ``ngram_metrics.CiderD``, see docs/guides/ignite.md.
-
-    Scores are from 0 to 10.
-    """
-
-    def __init__(
-        self,
-        document_frequency: DocumentFrequency,
-        ngram: int = 4,
-        sigma: float = 6.0,
-        average: Average = "macro",
-        tokenizer: Tokenizer | None = None,
-        pad_id: int | Sequence[int] | None = None,
-        confidence: float | None = None,
-        output_transform: OutputTransform = unchanged,
-        device: str | torch.device = CPU,
-        *,
-        metrics_result_mode: ResultMode = "both",
-    ) -> None:
-        cider = ngram_metrics.CiderD(document_frequency, ngram, sigma, average, tokenizer, pad_id, confidence, device)
-        super().__init__(cider, output_transform, metrics_result_mode)

@@ -19,10 +19,8 @@ from ngram_metrics._core.basics.option_checks import (
     resolve_effective_order,
     value_indices,
 )
-from ngram_metrics._core.document_frequency import DocumentFrequency
 from ngram_metrics._core.metrics.bleu import BleuMeasure
 from ngram_metrics._core.metrics.chrf import ChrfMeasure
-from ngram_metrics._core.metrics.cider import CiderMeasure, refuse_micro
 from ngram_metrics._core.metrics.gleu import GleuMeasure
 from ngram_metrics._core.metrics.overlap import OverlapMeasure
 from ngram_metrics._core.metrics.registry import REGISTRY
@@ -33,7 +31,7 @@ from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.text.character_reader import CharacterReader
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.rouge_reader import RougeReader
-from ngram_metrics._core.text.word_reader import TextReader, VocabularyReader, WordReader
+from ngram_metrics._core.text.word_reader import TextReader, WordReader
 
 
 def bleu(
@@ -132,21 +130,6 @@ def repetition(
 ) -> Scorer:
     """Return repetition with the options of ``ngram_metrics.Repetition``."""
     return Scorer(WordReader(tokenizer, pad_id=pad_id), RepetitionMeasure(ngram), average, {"repetition": ()})
-
-
-def cider(
-    document_frequency: DocumentFrequency | None,
-    ngram: int = 4,
-    sigma: float = 6.0,
-    average: Average = "macro",
-    tokenizer: Tokenizer | None = None,
-    pad_id: int | Sequence[int] | None = None,
-) -> Scorer:
-    """Return CIDEr-D with the options of ``ngram_metrics.CiderD``, where None means the references of each batch."""
-    measure = CiderMeasure(document_frequency, ngram, sigma)
-    refuse_micro(average)
-    reader = VocabularyReader(tokenizer, pad_id=pad_id, document_frequency=document_frequency)
-    return Scorer(reader, measure, average, {"cider_d": ()})
 
 
 def make_metric(name: str, tokenizer: Tokenizer = "13a", **text_options: bool) -> Scorer:

@@ -62,8 +62,6 @@ class PairCounts(NamedTuple):
 class Measure(PythonMeasure, Generic[Statistics]):
     """A measure: two pure functions, ``statistics`` and ``score``, and the layout of the counts between them."""
 
-    #: The end of the scale of the scores. Tables show a scale that ends at 1 in percent.
-    highest: ClassVar[float] = 1.0
     #: A power of two that no usual score reaches: sums of scores below it are kept as integers.
     score_bound: ClassVar[int] = 2
     #: Texts of systems and references read at a time, which limits memory; a progress bar moves after each such part.

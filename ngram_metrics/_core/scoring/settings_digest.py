@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ngram_metrics._core.document_frequency import DocumentFrequency
 from ngram_metrics._core.metrics.bleu import BleuMeasure
 from ngram_metrics._core.metrics.chrf import ChrfMeasure
-from ngram_metrics._core.metrics.cider import CiderMeasure
 from ngram_metrics._core.metrics.gleu import GleuMeasure
 from ngram_metrics._core.metrics.overlap import OverlapMeasure
 from ngram_metrics._core.metrics.repetition import RepetitionMeasure
@@ -23,15 +21,13 @@ from ngram_metrics._core.metrics.ter import TerMeasure
 from ngram_metrics._core.text.character_reader import CharacterReader
 from ngram_metrics._core.text.rouge_reader import RougeReader
 from ngram_metrics._core.text.tokenizer_option import callable_name, has_vocabulary, tokenizer_signature
-from ngram_metrics._core.text.word_reader import TextReader, VocabularyReader, WordReader
+from ngram_metrics._core.text.word_reader import TextReader, WordReader
 
-_WORD_OPTIONS = ("tokenizer", "lowercase", "pad_id", "samples")
 _ROUGE_OPTIONS = ("use_stemmer", "normalizer", "tokenizer", "sentence_splitter", "sentence_separator_id")
 #: For each class its name in a digest, also if it is renamed, and the settings that every digest has. Other settings
 #: enter a digest unless they have their default, so that a new option leaves the digests of saved states valid.
 _DIGESTED: Mapping[type, tuple[str, tuple[str, ...]]] = {
-    WordReader: ("WordReader", _WORD_OPTIONS),
-    VocabularyReader: ("VocabularyReader", (*_WORD_OPTIONS, "document_frequency")),
+    WordReader: ("WordReader", ("tokenizer", "lowercase", "pad_id", "samples")),
     CharacterReader: ("CharacterReader", ("lowercase", "whitespace", "words", "pad_id")),
     RougeReader: ("RougeReader", (*_ROUGE_OPTIONS, "pad_id", "sentences")),
     TextReader: ("TextReader", ("splits", "pad_id")),
@@ -43,7 +39,6 @@ _DIGESTED: Mapping[type, tuple[str, tuple[str, ...]]] = {
     GleuMeasure: ("GleuMeasure", ("ngram",)),
     RepetitionMeasure: ("RepetitionMeasure", ("ngram",)),
     TerMeasure: ("TerMeasure", ("normalized", "no_punct", "asian_support", "case_sensitive")),
-    CiderMeasure: ("CiderMeasure", ("document_frequency", "ngram", "sigma")),
 }
 #: The names in a digest of values that were renamed after counts had been saved.
 _DIGESTED_VALUES = {"chrf++": "chrf"}
@@ -92,8 +87,6 @@ def _described(value: object) -> object:
     """Reduce a setting to plain values, or to its qualified name if it has none."""
     if value is None or isinstance(value, (str, bool)) or type(value) in (int, float):
         return value
-    if isinstance(value, DocumentFrequency):
-        return value.digest
     if is_dataclass(value) and not isinstance(value, type):
         name, settings = _settings_of(value)
         return [name, *settings]

@@ -11,7 +11,6 @@ from ngram_metrics._core.scoring import settings_digest
 from ngram_metrics._core.scoring.settings_digest import describe, digest
 
 SCORERS = {name: definitions.make_metric(name) for name in REGISTRY}
-SCORERS["cider_d"] = definitions.cider(None)
 SCORERS["mean of references"] = definitions.rouge(accumulate="avg")
 
 
