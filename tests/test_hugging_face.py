@@ -14,6 +14,7 @@ from torchmetrics.text import BLEUScore
 from torchmetrics.text import ROUGEScore as OtherROUGEScore
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
+from ngram_metrics._core.metrics.overlap import OverlapMeasure
 from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
 from ngram_metrics.hugging_face import ComputeMetrics, Reward, likeliest_ids
 
