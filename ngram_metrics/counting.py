@@ -29,6 +29,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics._core.basics.keywords import named_arguments
+from ngram_metrics._core.basics.lazy import load_arrays
 from ngram_metrics._core.basics.option_checks import checked_order, pad_ids, refuse_missing_pad_id
 from ngram_metrics._core.counting import matches
 from ngram_metrics._core.counting.corpus import corpus_ngrams
@@ -45,6 +46,8 @@ from ngram_metrics._core.text.input_forms import PaddedSegments, Segments, read,
 from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.messages import shortened
 from ngram_metrics._core.text.word_reader import WordReader
+
+load_arrays()
 
 __all__ = ["clipped_matches", "NgramMatches", "ngram_counts", "NgramCounts", "common_subsequence_lengths"]
 

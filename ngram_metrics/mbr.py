@@ -79,7 +79,7 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
     """
     scorer = _scorer_of(metric)
     rows = read_rows(scorer.reader, hypotheses, references)
-    return pair_scores(scorer.measure, rows, scorer.pair_index, metric.device)
+    return pair_scores(scorer.measure, rows, metric.device, scorer.pair_index)
 
 
 @named_arguments
@@ -120,7 +120,7 @@ def decode(
     weights = _weights(reference_probabilities, widths).to(float_dtype(metric.device)).to(metric.device)
     totals = weights.sum(-1)
     expected: list[list[Tensor]] = [[] for _ in heights]
-    for block in score_blocks(scorer.measure, kinds, scorer.pair_index, metric.device):
+    for block in score_blocks(scorer.measure, kinds, metric.device, scorer.pair_index):
         groups = slice(*block.groups)
         sums = (block.scores * weights[groups, : block.scores.shape[2]].unsqueeze(1)).sum(-1)
         utilities = sums / totals[groups].unsqueeze(1)

@@ -4,7 +4,10 @@ import re
 
 import torchmetrics
 
+from ngram_metrics._core.basics.lazy import load_arrays
 from ngram_metrics._core.text.messages import warn_user
+
+load_arrays()
 
 #: The newest torchmetrics whose private methods, which the accumulator extends, were tested.
 _NEWEST_TESTED = (1, 9)

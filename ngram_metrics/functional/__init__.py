@@ -1,5 +1,6 @@
 """The metrics in one call: read, count, score. They keep no state, so a reward compiles into one graph."""
 
+from ngram_metrics._core.basics.lazy import load_arrays
 from ngram_metrics.functional.corpus_functions import distinct as distinct
 from ngram_metrics.functional.corpus_functions import near_duplicates as near_duplicates
 from ngram_metrics.functional.corpus_functions import repetition as repetition
@@ -16,6 +17,8 @@ from ngram_metrics.functional.score_functions import matched_orders as matched_o
 from ngram_metrics.functional.score_functions import ngram_overlap as ngram_overlap
 from ngram_metrics.functional.score_functions import rouge_score as rouge_score
 from ngram_metrics.functional.score_functions import ter_score as ter_score
+
+load_arrays()
 
 __all__ = [
     "bleu_score",

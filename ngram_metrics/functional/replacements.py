@@ -76,7 +76,7 @@ def pairwise_chrf(
         if layout.is_small:
             return score_row(measure, layout).mul_(100)
     reader = CharacterReader(whitespace=whitespace)
-    scores = pair_scores(measure, read_rows(reader, hypotheses, references), device=counted_on)
+    scores = pair_scores(measure, read_rows(reader, hypotheses, references), counted_on)
     return scores.mul_(100) if isinstance(scores, Tensor) else [row.mul_(100) for row in scores]
 
 

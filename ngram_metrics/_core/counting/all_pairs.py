@@ -26,14 +26,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import Tensor
-
-from ngram_metrics._core.counting.documents import CPU, DocumentGroups, RaggedPairs
+from ngram_metrics._core.basics.lazy import np, torch
+from ngram_metrics._core.counting.documents import DocumentGroups, RaggedPairs
 from ngram_metrics._core.counting.keys import bit_length, run_ends, run_starts, sorted_keys
 from ngram_metrics._core.counting.matches import count_matches, ngram_totals
 from ngram_metrics._core.counting.pools import (
@@ -46,6 +42,10 @@ from ngram_metrics._core.counting.pools import (
     small_layouts,
     tally,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch import Tensor
 
 #: Counts in a block of the result, 4 bytes each. Smaller blocks cost less memory and, on the CPU, fewer cache misses.
 BLOCK_CELLS = 1 << 22
@@ -88,7 +88,7 @@ class MatchBlock(NamedTuple):
 
 
 def all_pairs_matches(
-    hypotheses: DocumentGroups, references: DocumentGroups, max_order: int, device: torch.device = CPU
+    hypotheses: DocumentGroups, references: DocumentGroups, max_order: int, device: torch.device
 ) -> Iterator[MatchBlock]:
     """Count the matches of each hypothesis with each reference of its group, in blocks that cover all groups in order.
 

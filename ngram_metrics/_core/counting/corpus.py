@@ -25,12 +25,9 @@ runs on the ``meta`` device, compiles in one graph and never waits for a GPU.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-import torch
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import np, torch
 from ngram_metrics._core.counting.documents import (
     PaddedTokens,
     RaggedTokens,
@@ -49,6 +46,9 @@ from ngram_metrics._core.counting.keys import (
     sorted_keys,
 )
 from ngram_metrics._core.counting.numpy_matches import must_use_torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class CorpusNgrams(NamedTuple):

@@ -16,17 +16,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import Tensor
+from ngram_metrics._core.basics.lazy import np, torch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch import Tensor
+
 
 #: The ids past the end of a padded hypothesis, and of a padded reference. They differ, so that no n-gram with one of
 #: them is on both sides.
 PAST_HYPOTHESIS, PAST_REFERENCE = -2, -1
-CPU = torch.device("cpu")
 #: Padded ids beyond this bound are renumbered: a table of all ids would take too much memory.
 MOST_IDS = 1 << 22
 #: Slots per chunk. On the CPU the working arrays then stay in the cache; on an accelerator few launches are faster.
@@ -366,7 +367,7 @@ def move_result(result: Tensor, device: torch.device | str | None, given: object
 
     None is the device of what was given, if that was padded ids, else the device of the result.
     """
-    if device is None and isinstance(given, Tensor):
+    if device is None and isinstance(given, torch.Tensor):
         device = given.device
     if device is None:
         return result
@@ -439,7 +440,7 @@ def _slot_budget(groups: int, slots: int, device: torch.device, update: bool) ->
     return min(CPU_SLOTS, UPDATE_CHUNK_SLOTS) if few else CPU_SLOTS
 
 
-def ragged_chunks(sizes: Tensor, device: torch.device = CPU, update: bool = False) -> Iterator[tuple[int, int]]:
+def ragged_chunks(sizes: Tensor, device: torch.device, update: bool = False) -> Iterator[tuple[int, int]]:
     """Yield ranges of groups with ``sizes`` ``(groups,)`` tokens, each within the budget or a single group.
 
     With ``update`` the groups are the segments of one update.

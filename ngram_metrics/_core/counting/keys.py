@@ -27,12 +27,13 @@ Slot 3 has no bigram: the last digit of its key is 0. Without their last digit t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import torch
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.counting.documents import RaggedTokens, remaining_tokens, repeat_each
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 #: Bits of a key: int64 without its sign.
 KEY_BITS = 63

@@ -7,11 +7,9 @@ equal n-grams are matched, where k is the largest count in one reference; in a r
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import torch
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.counting.documents import (
     DocumentGroups,
     PaddedSides,
@@ -33,6 +31,9 @@ from ngram_metrics._core.counting.keys import (
     run_starts,
     sorted_keys,
 )
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def matched_positions(sides: RaggedSides | PaddedSides, max_order: int) -> tuple[Tensor, Tensor]:
@@ -97,7 +98,7 @@ def _padded_chunks(hypotheses: PaddedTokens, references: PaddedTokens) -> Iterat
 def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iterator[SegmentDigits]:
     """Yield segments with their references."""
     sizes = hypotheses.lengths + references.join().lengths
-    for start, stop in ragged_chunks(sizes, update=True):
+    for start, stop in ragged_chunks(sizes, sizes.device, update=True):
         groups = references.slice(start, stop)
         sides = hypotheses.slice(start, stop), groups.tokens
         group = torch.cat((torch.arange(stop - start, device="cpu"), owners(groups.counts)))

@@ -10,9 +10,9 @@ never wait for a GPU. The keys of both sides are sorted, and a hypothesis's keys
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING
 
+from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.counting.documents import (
     PAST_HYPOTHESIS,
     PAST_REFERENCE,
@@ -27,6 +27,9 @@ from ngram_metrics._core.counting.documents import (
 )
 from ngram_metrics._core.counting.keys import KEY_BITS, bit_length
 from ngram_metrics._core.counting.numpy_matches import add_empty_orders, numpy_matches
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def ngram_totals(lengths: Tensor, max_order: int) -> Tensor:

@@ -40,15 +40,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import Tensor
-from torch.jit._trace import is_tracing
-from torch.utils._python_dispatch import _get_current_dispatch_mode
-
+from ngram_metrics._core.basics.lazy import np, torch
 from ngram_metrics._core.counting.documents import (
     DocumentGroups,
     RaggedPairs,
@@ -56,6 +50,10 @@ from ngram_metrics._core.counting.documents import (
     even_chunks,
 )
 from ngram_metrics._core.counting.keys import KEY_BITS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch import Tensor
 
 _COUNTING = os.environ.get("NGRAM_METRICS_COUNTING", "")
 if _COUNTING not in ("", "torch"):
@@ -200,7 +198,9 @@ def must_use_torch() -> bool:
 
     Operations of numpy would be missing from a graph or a trace.
     """
-    return FORCES_TORCH or torch.compiler.is_compiling() or is_tracing() or _get_current_dispatch_mode() is not None
+    if FORCES_TORCH or torch.compiler.is_compiling() or torch.jit._trace.is_tracing():
+        return True
+    return torch.utils._python_dispatch._get_current_dispatch_mode() is not None
 
 
 def numpy_segments(documents: RaggedPairs | RaggedSides) -> NumpySegments:

@@ -11,15 +11,10 @@ A small batch on a CPU is one table of n-grams and documents, made in NumPy, whi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import np, torch
 from ngram_metrics._core.counting.documents import (
-    CPU,
     DocumentGroups,
     RaggedTokens,
     copy_to,
@@ -39,6 +34,10 @@ from ngram_metrics._core.counting.keys import (
     sorted_keys,
 )
 from ngram_metrics._core.counting.numpy_matches import must_use_torch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch import Tensor
 
 #: Limit of rows times tokens of the largest group in a pool of several: it bounds a matrix with a column per n-gram.
 POOL_CELLS = 1 << 24
@@ -109,9 +108,7 @@ class Pool(NamedTuple):
         return torch.arange(self.depth, device=self.row.device).repeat(self.size)
 
 
-def pools(
-    hypotheses: DocumentGroups, references: DocumentGroups, pairs: int, device: torch.device = CPU
-) -> Iterator[Pool]:
+def pools(hypotheses: DocumentGroups, references: DocumentGroups, pairs: int, device: torch.device) -> Iterator[Pool]:
     """Cut groups into pools on a device, in order, each within the budgets or a single group.
 
     A pool of several groups has at most ``pairs`` pairs, with padding. The same documents on both sides are laid out
@@ -342,7 +339,7 @@ class AggregateMatches(NamedTuple):
 
 
 def aggregate_matches(
-    hypotheses: DocumentGroups, references: DocumentGroups, max_order: int, device: torch.device = CPU
+    hypotheses: DocumentGroups, references: DocumentGroups, max_order: int, device: torch.device
 ) -> AggregateMatches:
     """Count the matches of each hypothesis, in their order, with the aggregate of its group's references.
 

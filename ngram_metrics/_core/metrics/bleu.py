@@ -43,15 +43,16 @@ Differences from other packages:
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import torch
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.counting.documents import Batch, float_dtype
 from ngram_metrics._core.counting.matches import closest_reference_length, count_matches, ngram_totals
 from ngram_metrics._core.scoring.measure import Layout, Measure, PairCounts, exponential
 from ngram_metrics._core.scoring.python_measures import PythonBleu
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class BleuStatistics(NamedTuple):

@@ -26,10 +26,10 @@ Differences from other packages:
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING
 
-from ngram_metrics._core.counting.documents import CPU, Batch, DocumentGroups, float_dtype, repeat_each
+from ngram_metrics._core.basics.lazy import torch
+from ngram_metrics._core.counting.documents import Batch, DocumentGroups, float_dtype, repeat_each
 from ngram_metrics._core.counting.matches import ngram_totals
 from ngram_metrics._core.counting.pools import AggregateMatches, aggregate_matches
 from ngram_metrics._core.scoring import python_scores
@@ -37,6 +37,9 @@ from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, PairCou
 from ngram_metrics._core.scoring.python_measures import PythonChrf
 from ngram_metrics._core.scoring.references import PairMeasure
 from ngram_metrics._core.scoring.rows import PYTHON_ROWS, pack, score_rows
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class ChrfMeasure(PythonChrf, PairMeasure[MatchStatistics]):
@@ -90,7 +93,7 @@ class ChrfMeasure(PythonChrf, PairMeasure[MatchStatistics]):
 
 
 def aggregate_scores(
-    measure: ChrfMeasure, hypotheses: DocumentGroups, references: DocumentGroups, device: torch.device = CPU
+    measure: ChrfMeasure, hypotheses: DocumentGroups, references: DocumentGroups, device: torch.device
 ) -> Tensor:
     """Return chrF of each hypothesis, ``(hypotheses,)``, with the average counts of its group's references.
 

@@ -11,16 +11,17 @@ used, the first on ties, and a corpus (micro) sums the counts of these, as nltk'
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import torch
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.counting.documents import float_dtype
 from ngram_metrics._core.counting.matches import ngram_totals
 from ngram_metrics._core.scoring.measure import Layout, PairCounts
 from ngram_metrics._core.scoring.python_measures import PythonGleu
 from ngram_metrics._core.scoring.references import OrderMeasure
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class GleuStatistics(NamedTuple):

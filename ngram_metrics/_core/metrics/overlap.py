@@ -20,13 +20,16 @@ Differences from torch-ngram, whose ``get_score`` this replaces:
 
 from __future__ import annotations
 
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from ngram_metrics._core.counting.documents import float_dtype
 from ngram_metrics._core.counting.matches import count_ngrams
 from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, PairCounts
 from ngram_metrics._core.scoring.python_measures import PythonOverlap
 from ngram_metrics._core.scoring.references import OrderMeasure
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class OverlapMeasure(PythonOverlap, OrderMeasure[MatchStatistics]):

@@ -40,11 +40,9 @@ with the number of words and not of pairs of texts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import torch
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.basics.option_checks import Average
 from ngram_metrics._core.counting.corpus import CorpusNgrams, corpus_ngrams, distinct_ngrams
 from ngram_metrics._core.counting.documents import Batch, RaggedTokens, float_dtype
@@ -52,6 +50,9 @@ from ngram_metrics._core.counting.matches import count_ngrams, ngram_totals
 from ngram_metrics._core.metrics.bleu import BleuStatistics
 from ngram_metrics._core.scoring.measure import Layout, Measure
 from ngram_metrics._core.scoring.python_measures import PythonRepetition
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class RepetitionStatistics(NamedTuple):

@@ -31,11 +31,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
 
-import torch
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.basics.option_checks import ROUGE_KEYS, Average, RougeKey, check_choice, checked_keys
 from ngram_metrics._core.counting.all_pairs import MatchBlock
 from ngram_metrics._core.counting.documents import (
@@ -61,6 +59,9 @@ from ngram_metrics._core.scoring.references import (
     pair_up,
     sum_over_references,
 )
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 #: torchmetrics' two options for several references.
 Accumulate = Literal["best", "avg"]
@@ -140,7 +141,9 @@ class MeanRougeMeasure(KeyedMeasure[RougeScores]):
     def layout(self) -> Layout[RougeScores]:
         return Layout(RougeScores, (len(self.variants),) * 3)
 
-    row_dtype = torch.float64
+    @property
+    def row_dtype(self) -> torch.dtype:
+        return torch.float64
 
     def statistics(self, batch: Batch) -> RougeScores:
         """Score each reference, and take the means."""

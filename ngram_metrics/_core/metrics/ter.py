@@ -28,15 +28,14 @@ from importlib.metadata import version
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-import torch
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.basics.option_checks import check_booleans
 from ngram_metrics._core.counting.documents import Batch, RaggedSides, float_dtype
 from ngram_metrics._core.scoring.measure import Layout, Measure
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.ter import TER
+    from torch import Tensor
 
 #: The most references whose mean length is always exact.
 _REFERENCES = 22

@@ -5,17 +5,18 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
-import torch
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.counting.all_pairs import MatchBlock, all_pairs_matches
 from ngram_metrics._core.counting.documents import UPDATE_GROUPS, Batch, DocumentGroups
 from ngram_metrics._core.scoring.python_measures import PythonMeasure
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 #: A NamedTuple of tensors with any leading dimensions: one row per segment, a sum, or a matrix of pairs.
-Statistics = TypeVar("Statistics", bound=tuple[Tensor, ...])
+Statistics = TypeVar("Statistics", bound="tuple[Tensor, ...]")
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import torch
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.counting.all_pairs import MatchBlock, all_pairs_matches, small_block
-from ngram_metrics._core.counting.documents import CPU, DocumentGroups, float_dtype
+from ngram_metrics._core.counting.documents import DocumentGroups, float_dtype
 from ngram_metrics._core.counting.pools import SmallLayout
 from ngram_metrics._core.scoring.measure import AnyMeasure, PairCounts
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 #: Hypotheses and references as one kind of token; the same object twice if the hypotheses are the references.
 Side = tuple[DocumentGroups, DocumentGroups]
@@ -32,15 +33,15 @@ class ScoreBlock(NamedTuple):
 
 
 def score_blocks(
-    measure: AnyMeasure, kinds: Sequence[Side], value_index: tuple[int, ...] = (), device: torch.device = CPU
+    measure: AnyMeasure, kinds: Sequence[Side], device: torch.device, value_index: tuple[int, ...] = ()
 ) -> Iterator[ScoreBlock]:
     """Score all pairs, in blocks that cover all groups in order.
 
     Args:
         measure: the formula.
         kinds: the same documents, once for each kind of token in ``measure.pair_orders``.
-        value_index: the index of the value in a score, for a measure of several.
         device: where the pairs are counted.
+        value_index: the index of the value in a score, for a measure of several.
 
     Raises:
         ValueError: the measure has no score of pairs, see ``Measure.pair_orders``.
@@ -55,7 +56,7 @@ def score_blocks(
 
 
 def pair_scores(
-    measure: AnyMeasure, kinds: Sequence[Side], value_index: tuple[int, ...] = (), device: torch.device = CPU
+    measure: AnyMeasure, kinds: Sequence[Side], device: torch.device, value_index: tuple[int, ...] = ()
 ) -> Tensor | list[Tensor]:
     """Score all pairs of at least one group, with the arguments of ``score_blocks``.
 
@@ -64,14 +65,14 @@ def pair_scores(
     hypotheses, references = kinds[0]
     shapes = list(zip(hypotheses.counts.tolist(), references.counts.tolist(), strict=True))
     matrices: Tensor | list[Tensor] = []
-    for block in score_blocks(measure, kinds, value_index, device):
+    for block in score_blocks(measure, kinds, device, value_index):
         if len(set(shapes)) == 1 and block.scores.shape == (len(shapes), *shapes[0]):
             return block.scores
         if len(matrices) == 0:
             # Filled block by block: joining the blocks at the end would need two or three times the memory.
             room = block.scores.new_empty
             matrices = room(len(shapes), *shapes[0]) if len(set(shapes)) == 1 else [room(shape) for shape in shapes]
-        if isinstance(matrices, Tensor):
+        if isinstance(matrices, torch.Tensor):
             matrices[slice(*block.groups), slice(*block.rows)] = block.scores
             continue
         for group, scores in zip(range(*block.groups), block.scores, strict=True):

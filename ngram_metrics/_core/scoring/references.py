@@ -6,11 +6,9 @@ For padded batches nothing here depends on their data, only on their shapes.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import torch
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.counting.documents import (
     Batch,
     DocumentGroups,
@@ -24,6 +22,9 @@ from ngram_metrics._core.counting.documents import (
 from ngram_metrics._core.counting.matches import count_matches
 from ngram_metrics._core.scoring.measure import Measure, PairCounts, Statistics
 from ngram_metrics._core.scoring.python_measures import PythonOrder
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class Pairs(NamedTuple):

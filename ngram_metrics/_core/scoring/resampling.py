@@ -15,16 +15,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-import torch
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import np, torch
 from ngram_metrics._core.basics.option_checks import Average, whole_number
 from ngram_metrics._core.counting.documents import float_dtype
 from ngram_metrics._core.scoring.measure import AnyMeasure
 from ngram_metrics._core.scoring.rows import score_corpora, unpack
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 #: The ends of the names of the two ends of an interval, after the name of the value.
 ENDS = ("_low", "_high")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
-import torch
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import np, torch
 from ngram_metrics._core.basics.option_checks import Average
 from ngram_metrics._core.counting.documents import has_data, host_counts
 from ngram_metrics._core.counting.numpy_matches import must_use_torch
 from ngram_metrics._core.scoring.measure import AnyMeasure, Layout, Statistics
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 #: More rows are scored as an array.
 PYTHON_ROWS = 16
@@ -51,7 +52,7 @@ def score_rows(measure: AnyMeasure, rows: Tensor | Sequence[Sequence[int]], most
     ``torch.exp`` do. The rows are ``(..., fields)``, or the lists that the measure counted in plain Python; more than
     ``most`` are scored as tensors.
     """
-    if isinstance(rows, Tensor):
+    if isinstance(rows, torch.Tensor):
         shape = rows.shape[:-1]
         is_few = 0 < shape.numel() <= most and measure.python_text_limit > 0
         if is_few and not rows.is_floating_point() and not must_use_torch() and has_data(rows):

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, get_args
 
-import torch
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.basics.option_checks import RESAMPLES, Average, check_choice
 from ngram_metrics._core.counting import numpy_matches
 from ngram_metrics._core.counting.documents import DocumentGroups, PaddedReferences, host_counts, move_result
@@ -25,8 +23,11 @@ from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.messages import type_name, warn_of_no_segment
 from ngram_metrics._core.text.reader import Reader
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 #: What ``compute`` returns: a score, or values by name.
-Value: TypeAlias = Tensor | dict[str, Tensor]
+Value: TypeAlias = "Tensor | dict[str, Tensor]"
 
 
 class Counted(NamedTuple):

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.basics.option_checks import pad_ids, refuse_average_none
 from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.text.input_forms import Segments, read, read_texts
 from ngram_metrics._core.text.input_types import Document, Hypotheses, References
 from ngram_metrics._core.text.messages import type_name, visible
+
+if TYPE_CHECKING:
+    pass
 
 #: Markup characters in a line of Markdown or HTML. In TensorBoard a backslash does not escape all of them.
 _MARKUP = str.maketrans({character: f"&#{ord(character)};" for character in "&<>|\\`*_[]~"})
@@ -113,7 +115,7 @@ def _texts(preds: Hypotheses, target: References | None, padding: Sequence[int])
 def _text(document: Document, padding: Sequence[int]) -> str:
     """Return text with all characters visible, or tokens or ids without padding, separated by spaces."""
     if not isinstance(document, str):
-        tokens = document.tolist() if isinstance(document, Tensor) else document
+        tokens = document.tolist() if isinstance(document, torch.Tensor) else document
         # A negative id is padding too.
         tokens = [token for token in tokens if token not in padding and not (isinstance(token, int) and token < 0)]
         document = " ".join(map(str, tokens))

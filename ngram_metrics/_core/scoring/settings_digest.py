@@ -9,8 +9,7 @@ from functools import partial
 from numbers import Number
 from typing import Any
 
-import numpy as np
-
+from ngram_metrics._core.basics.lazy import np
 from ngram_metrics._core.metrics.bleu import BleuMeasure
 from ngram_metrics._core.metrics.chrf import ChrfMeasure
 from ngram_metrics._core.metrics.gleu import GleuMeasure

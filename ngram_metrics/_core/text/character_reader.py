@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import torch
-
+from ngram_metrics._core.basics.lazy import np, torch
 from ngram_metrics._core.counting.documents import Batch, RaggedTokens, even_chunks
 from ngram_metrics._core.text.input_forms import Segments
 from ngram_metrics._core.text.messages import shortened

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.counting.documents import DocumentGroups, RaggedSides, host_counts
 from ngram_metrics._core.text.input_forms import (
     Documents,
@@ -25,6 +24,9 @@ from ngram_metrics._core.text.input_forms import (
 from ngram_metrics._core.text.input_types import Groups
 from ngram_metrics._core.text.messages import pluralize, shortened, type_name
 from ngram_metrics._core.text.reader import Reader
+
+if TYPE_CHECKING:
+    pass
 
 
 def read_rows(reader: Reader, hypotheses: Groups, references: Groups) -> list[tuple[DocumentGroups, DocumentGroups]]:
@@ -92,7 +94,7 @@ class _Row(NamedTuple):
 def _split(side: Groups, name: str) -> list[_Row]:
     """Return the documents of each row."""
     listed = to_tensor_or_list(side, name)
-    if isinstance(listed, Tensor) and listed.dim() != 3:
+    if isinstance(listed, torch.Tensor) and listed.dim() != 3:
         raise ValueError(f"{name} has shape {tuple(listed.shape)}: expected (rows, documents, width)")
     if not _is_row(listed):
         raise TypeError(f"{name} is {type_name(listed)}: expected a sequence of rows")
@@ -104,11 +106,11 @@ def _split(side: Groups, name: str) -> list[_Row]:
             raise TypeError(
                 f"row {index} of {name} is {type_name(row)}, {shortened(row)}: expected a sequence of documents{hint}"
             )
-        if isinstance(row, Tensor) and row.dim() != 2:
+        if isinstance(row, torch.Tensor) and row.dim() != 2:
             raise ValueError(
                 f"row {index} of {name} is a tensor of shape {tuple(row.shape)}: expected (documents, width)"
             )
-        rows.append(_Row(list(row), isinstance(row, Tensor)))
+        rows.append(_Row(list(row), isinstance(row, torch.Tensor)))
     return rows
 
 

@@ -23,13 +23,9 @@ from bisect import bisect_right
 from collections.abc import Container, Mapping, Sequence, Set, Sized
 from functools import partial
 from itertools import accumulate, chain
-from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias, cast
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import np, torch
 from ngram_metrics._core.text.input_types import Document, Hypotheses, References, list_column
 from ngram_metrics._core.text.input_warnings import (
     look_swapped,
@@ -38,6 +34,10 @@ from ngram_metrics._core.text.input_warnings import (
     warn_of_transposed_references,
 )
 from ngram_metrics._core.text.messages import NameOf, pluralize, shortened, type_name
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch import Tensor
 
 #: The kind of input of a segment.
 Kind = Literal["text", "tokens", "ids"]
@@ -150,11 +150,11 @@ def read(
     Warns:
         UserWarning: the references look like the words of one reference, or like sacrebleu's streams of references.
     """
-    if padding is not None and isinstance(preds, (Tensor, np.ndarray)) and preds.ndim == 3:
+    if padding is not None and isinstance(preds, (torch.Tensor, np.ndarray)) and preds.ndim == 3:
         return _read_samples(preds, target, padding)
     preds = to_tensor_or_list(preds, "preds")
     target = to_tensor_or_list(target, "target")
-    if isinstance(preds, Tensor) and isinstance(target, Tensor):
+    if isinstance(preds, torch.Tensor) and isinstance(target, torch.Tensor):
         return _read_padded(preds, target)
     try:
         return _read_lists(preds, target)
@@ -175,7 +175,7 @@ def _read_lists(preds: object, target: object) -> Segments:
             target = [target]
     elif isinstance(target, str) and isinstance(preds, Sized) and len(preds) == 1:
         target = [target]
-    are_padded = [isinstance(side, Tensor) for side in (preds, target)]
+    are_padded = [isinstance(side, torch.Tensor) for side in (preds, target)]
     segments = _items("preds", preds)
     items = _items("target", target)
     if len(segments) != len(items):
@@ -218,7 +218,7 @@ def read_texts(texts: Hypotheses, together: bool = False, name: str = "texts") -
         TypeError, ValueError: the errors of ``read`` for hypotheses.
     """
     ids = to_tensor_or_list([texts] if isinstance(texts, str) else texts, name)
-    if isinstance(ids, Tensor):
+    if isinstance(ids, torch.Tensor):
         leading_shape = None
         if ids.dim() == 3:
             leading_shape = (ids.shape[0], ids.shape[1])
@@ -261,7 +261,7 @@ def to_tensor_or_list(value: object, where: str) -> Any:
             value = torch.from_numpy(np.array(value, dtype=value.dtype.newbyteorder("="), order="C"))
         except TypeError as error:
             raise TypeError(f"{where} is an array of {value.dtype}: expected token ids of an integer dtype") from error
-    if isinstance(value, Tensor):
+    if isinstance(value, torch.Tensor):
         return _sign_ids(value, where)
     return list_column(value, where)
 
@@ -314,12 +314,14 @@ def _read_samples(preds: Tensor | NDArray[np.generic], target: object, padding: 
     """Read samples: each becomes a segment, with the references of its own."""
     segments, samples, _ = preds.shape
     expected = f"expected references ({segments}, width) or ({segments}, references, width)"
-    is_padded = isinstance(target, (Tensor, np.ndarray))
+    is_padded = isinstance(target, (torch.Tensor, np.ndarray))
     try:
-        references = target if isinstance(target, Tensor) else to_tensor_or_list(np.ma.asanyarray(target), "target")
+        references = (
+            target if isinstance(target, torch.Tensor) else to_tensor_or_list(np.ma.asanyarray(target), "target")
+        )
     except ValueError as error:
         raise ValueError(f"target is ragged, but the samples are padded: {expected}") from error
-    if not isinstance(references, Tensor):
+    if not isinstance(references, torch.Tensor):
         raise TypeError(f"target is {shortened(target)}, but the samples are padded: {expected}")
     if references.dim() not in (2, 3) or len(references) != segments:
         raise ValueError(f"preds has shape {tuple(preds.shape)} and target {tuple(references.shape)}: {expected}")
@@ -351,7 +353,7 @@ def _items(name: str, side: object) -> Documents:
     """Return the items of a batch as a list, one per segment."""
     if isinstance(side, (list, tuple)):
         return list(side)
-    if isinstance(side, Tensor):
+    if isinstance(side, torch.Tensor):
         if side.dim() != 2:
             raise ValueError(
                 f"{name} has shape {tuple(side.shape)}: expected (segments, width), "
@@ -379,7 +381,7 @@ def _checked_segment(segment: object, is_text: bool, where: str) -> Document:
             f"but the first segment is {kinds[is_text]}: expected all text, or all tokens or ids"
         )
     segment = to_tensor_or_list(segment, where)
-    if isinstance(segment, Tensor):
+    if isinstance(segment, torch.Tensor):
         if segment.dim() != 1:
             raise ValueError(f"{where} is a tensor of shape {tuple(segment.shape)}: expected 1-D ids")
         return segment.long()
@@ -415,23 +417,20 @@ def _list_references(item: object, is_text: bool, tuple_tokens: bool) -> Sequenc
     if isinstance(first, tuple) and tuple_tokens:
         # If tokens are tuples, a tuple that contains tuples is a segment.
         return item if len(first) > 0 and isinstance(first[0], tuple) else [item]
-    if isinstance(first, (Tensor, np.ndarray)):
+    if isinstance(first, (torch.Tensor, np.ndarray)):
         return item if first.ndim > 0 else [item]
     return item if isinstance(first, Sequence) and not isinstance(first, (str, bytes)) else [item]
 
 
-_CONTAINERS = (Tensor, np.ndarray, list, dict, set)
-_FLOATS = (float, np.floating)
-
-
 def checked_token_types(segments: Sequence[Document], name_of: NameOf) -> set[type]:
     """Return the types of all tokens, or raise TypeError for a wrong one, whose segment ``name_of`` names."""
-    lists = [segment for segment in segments if not isinstance(segment, Tensor)]
+    lists = [segment for segment in segments if not isinstance(segment, torch.Tensor)]
     types = set(map(type, chain.from_iterable(lists)))
-    wrong = tuple(kind for kind in types if issubclass(kind, _CONTAINERS + _FLOATS))
+    refused = (torch.Tensor, np.ndarray, list, dict, set, float, np.floating)
+    wrong = tuple(kind for kind in types if issubclass(kind, refused))
     if wrong:
         _refuse_token(segments, wrong, name_of)
-    has_ids = len(lists) < len(segments) and any(len(s) for s in segments if isinstance(s, Tensor))
+    has_ids = len(lists) < len(segments) and any(len(s) for s in segments if isinstance(s, torch.Tensor))
     return types | {int} if has_ids else types
 
 
@@ -450,8 +449,8 @@ def _kind_of_type(token_type: type) -> Kind:
 
 def _refuse_token(segments: Sequence[Document], wrong: tuple[type, ...], name_of: NameOf) -> NoReturn:
     for index, segment in enumerate(segments):
-        for token in () if isinstance(segment, Tensor) else segment:
-            if isinstance(token, _FLOATS):
+        for token in () if isinstance(segment, torch.Tensor) else segment:
+            if isinstance(token, (float, np.floating)):
                 raise TypeError(
                     f"{name_of(index)} holds {shortened(token)}, {type_name(token)}: expected token ids, which are "
                     "integers, or tokens such as words"
@@ -467,7 +466,7 @@ def _refuse_token(segments: Sequence[Document], wrong: tuple[type, ...], name_of
 def _refuse_mixed(segments: Sequence[Document], name_of: NameOf) -> NoReturn:
     before: tuple[int, Kind] | None = None  # the first segment that is not empty
     for index, segment in enumerate(segments):
-        tokens = segment[:1].tolist() if isinstance(segment, Tensor) else segment
+        tokens = segment[:1].tolist() if isinstance(segment, torch.Tensor) else segment
         tokens_by_kind = {_kind_of_type(type(token)): token for token in tokens}
         if len(tokens_by_kind) > 1:
             raise TypeError(

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import np, torch
 from ngram_metrics._core.text.messages import type_name
 from ngram_metrics._core.text.tokenizer_option import TokenizerName
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch import Tensor
+
 #: A segment of text, of tokens or of ids. A str is a sequence of str, so this covers text too.
-Document: TypeAlias = Sequence[Hashable] | Tensor | NDArray[np.generic]
+Document: TypeAlias = "Sequence[Hashable] | Tensor | NDArray[np.generic]"
 #: One document per segment, or one padded integer tensor or array; a single str is one segment.
-Hypotheses: TypeAlias = Sequence[Document] | Document
+Hypotheses: TypeAlias = "Sequence[Document] | Document"
 #: One reference, or a list of references, for each segment.
-References: TypeAlias = Sequence[Document | Sequence[Document]] | Document
+References: TypeAlias = "Sequence[Document | Sequence[Document]] | Document"
 #: Rows of documents, see ``_core.text.groups``, or one padded integer tensor or array.
-Groups: TypeAlias = Sequence[Sequence[Document] | Document] | Document
+Groups: TypeAlias = "Sequence[Sequence[Document] | Document] | Document"
 
 
 class FastTokenizer(Protocol):
@@ -51,8 +52,6 @@ Tokenizer: TypeAlias = (
     TokenizerName | Callable[[str], Sequence[Hashable]] | FastTokenizer | PretrainedTokenizer | SentencePiece
 )
 
-#: Types that are not columns of tables.
-_NO_COLUMNS = (str, list, tuple, Mapping, Tensor, np.ndarray)
 #: The types of tables with several columns, by their packages.
 _FRAMES: dict[str, tuple[str, ...]] = {
     "pandas": ("DataFrame",),
@@ -75,7 +74,7 @@ def list_column(value: object, where: str) -> Any:
 
     Raises TypeError for a table with several columns, which ``where`` names.
     """
-    if isinstance(value, _NO_COLUMNS):
+    if isinstance(value, (str, list, tuple, Mapping, torch.Tensor, np.ndarray)):
         return value
     package = frame_package(value)
     if package is not None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence, Set
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import torch
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.text.input_types import frame_package, list_values
 from ngram_metrics._core.text.messages import pluralize, shortened, type_name
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 #: A label for each segment, such as the name of its article.
 Labels: TypeAlias = Sequence[Hashable]
@@ -53,7 +54,7 @@ def checked_labels(name: str, labels: Any, system: str, segments: int) -> list[H
         )
     for index, label in enumerate(listed):
         # Two tensors are never equal labels: they are compared by their identity.
-        if not isinstance(label, Hashable) or isinstance(label, Tensor):
+        if not isinstance(label, Hashable) or isinstance(label, torch.Tensor):
             raise TypeError(f"label {index} of {name} is {shortened(label)}: expected a hashable, such as a str")
         if label != label:
             reason = "and a NaN is not equal to itself"

@@ -7,16 +7,16 @@ import operator
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from itertools import chain
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
-import numpy as np
-import torch
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import np, torch
 from ngram_metrics._core.counting.documents import RaggedTokens, host_counts, owners, ragged_from_ids, repeat_each
 from ngram_metrics._core.text.input_forms import Segments, refuse_negative
 from ngram_metrics._core.text.messages import NameOf, shortened, type_name
 from ngram_metrics._core.text.word_bounds import Integers
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _Value = TypeVar("_Value", int, float)
 
@@ -129,13 +129,13 @@ def listed_ids(segments: Segments, dropped: tuple[int, ...], separator: int | No
 
 def list_on_host(rows: Sequence[Sequence[_Value] | Tensor]) -> list[Sequence[_Value]]:
     """Return 1-D tensors as lists, from an accelerator in one copy, because each copy waits for it."""
-    tensors = [row for row in rows if isinstance(row, Tensor)]
+    tensors = [row for row in rows if isinstance(row, torch.Tensor)]
     if tensors and tensors[0].device.type != "cpu" and len({row.device for row in tensors}) == 1:
         tensors = list(torch.cat(tensors).cpu().split(list(map(len, tensors))))
     lists: list[Sequence[_Value]] = []
     remaining = iter(tensors)
     for row in rows:
-        lists.append(next(remaining).tolist() if isinstance(row, Tensor) else row)
+        lists.append(next(remaining).tolist() if isinstance(row, torch.Tensor) else row)
     return lists
 
 

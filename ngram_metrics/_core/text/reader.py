@@ -5,11 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Container, Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.basics.option_checks import pad_ids, refuse_missing_pad_id
 from ngram_metrics._core.counting.documents import (
     Batch,
@@ -28,6 +26,9 @@ from ngram_metrics._core.text.input_warnings import warn_of_texts_as_tokens
 from ngram_metrics._core.text.numbering import listed_ids, number_ids, number_tensors, number_tokens
 from ngram_metrics._core.text.python_readers import PythonReader
 from ngram_metrics._core.text.tokenizer_option import is_for_text_only
+
+if TYPE_CHECKING:
+    pass
 
 
 class Reader(PythonReader):
@@ -92,7 +93,7 @@ class Reader(PythonReader):
             return self.reads_text_in_python
         if not segments.token_types <= {int if segments.kind == "ids" else str}:
             return False
-        return all(has_data(document) for document in segments.documents if isinstance(document, Tensor))
+        return all(has_data(document) for document in segments.documents if isinstance(document, torch.Tensor))
 
     def read_in_python(
         self, segments: Segments | PaddedSegments
@@ -144,7 +145,7 @@ class Reader(PythonReader):
     def _encode_tokens(self, segments: Segments, dropped: tuple[int, ...]) -> Batch:
         """Encode sequences of tokens or ids, without the ids in ``dropped``."""
         documents = segments.documents
-        if documents and all(isinstance(document, Tensor) for document in documents):
+        if documents and all(isinstance(document, torch.Tensor) for document in documents):
             tokens = number_tensors(segments, dropped)
         elif segments.kind == "tokens":
             self._check_tokens(segments)

@@ -16,9 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain, islice, repeat
 
-import numpy as np
-import torch
-
+from ngram_metrics._core.basics.lazy import np, torch
 from ngram_metrics._core.counting.documents import (
     Batch,
     DocumentGroups,

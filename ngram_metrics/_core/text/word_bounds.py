@@ -13,16 +13,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import accumulate, chain
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ngram_metrics._core.basics.lazy import np
 from ngram_metrics._core.counting.documents import even_chunks
 from ngram_metrics._core.text.word_rules import ROUGE_RULE, WORD_RULES, WordRule, unescape
 
-Integers: TypeAlias = NDArray[np.int64]
-Flags: TypeAlias = NDArray[np.bool_]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Integers: TypeAlias = "NDArray[np.int64]"
+Flags: TypeAlias = "NDArray[np.bool_]"
 
 #: Characters per chunk: the arrays of a chunk stay in the cache, and the calls still cost less than their work.
 CHARACTERS = 1 << 16
@@ -124,7 +125,7 @@ def counts_between(ascending: Integers, bounds: Integers) -> Integers:
 WORD, ALONE, STOP, NUMBER, HYPHEN, MARK, HEAD = 1, 2, 4, 8, 16, 32, 64
 
 #: The class of each character.
-Classes: TypeAlias = NDArray[np.uint8]
+Classes: TypeAlias = "NDArray[np.uint8]"
 _CODE_POINTS = 0x110000
 _ASCII = bytes(range(128))
 #: A byte that is neither a class nor ASCII.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import torch
-
+from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.basics.option_checks import pad_ids
 from ngram_metrics._core.counting.documents import Batch, RaggedTokens, host_counts
 from ngram_metrics._core.text.input_forms import PaddedSegments, Segments

@@ -15,12 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-
+from ngram_metrics._core.basics.lazy import np, torch
 from ngram_metrics._core.counting.documents import RaggedTokens
 from ngram_metrics._core.text.word_bounds import (
     NEWLINE,
@@ -33,12 +30,15 @@ from ngram_metrics._core.text.word_bounds import (
     segment_chunks,
 )
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 #: Below this number, words are numbered in a dict, which is then faster than operations on arrays.
 FEW = 1 << 10
 #: Words of at least this number of windows are numbered in a dict.
 WINDOWS = 4
 #: 2^64 divided by the golden ratio: its multiples spread evenly.
-FIBONACCI = np.uint64(0x9E3779B97F4A7C15)
+FIBONACCI = 0x9E3779B97F4A7C15
 
 
 class WordBytes(NamedTuple):
@@ -63,14 +63,12 @@ class WordBytes(NamedTuple):
         every = np.ndarray((len(self.units) - WINDOW + 1,), np.int64, self.units, 0, (1,))  # they overlap
         before = index * WINDOW
         windows: Integers = every[self.begin[words] + before]
-        windows |= _PAST_THE_END.take(self.length[words] - before, mode="clip")
+        windows |= np.frombuffer(_PAST_THE_END, np.int64).take(self.length[words] - before, mode="clip")
         return windows
 
 
-#: Windows in which all bits of the bytes from 0, 1, ... ``WINDOW`` on are 1, and all other bits 0.
-_PAST_THE_END = np.frombuffer(
-    b"".join(b"\0" * length + b"\xff" * (WINDOW - length) for length in range(WINDOW + 1)), np.int64
-)
+#: The bytes of windows in which all bits of the bytes from 0, 1, ... ``WINDOW`` on are 1, and all other bits 0.
+_PAST_THE_END = b"".join(b"\0" * length + b"\xff" * (WINDOW - length) for length in range(WINDOW + 1))
 
 
 def number_words(
@@ -155,7 +153,7 @@ def _first_indices(values: Sequence[bytes | str], indices: Integers) -> list[int
 def _compare_slots(word_bytes: WordBytes, indices: Integers) -> tuple[Integers, Flags]:
     """Return the word in the slot of each word, and whether the two may differ."""
     first = word_bytes.window(slice(None), 0)
-    mixed = first.view(np.uint64) * FIBONACCI
+    mixed = first.view(np.uint64) * np.uint64(FIBONACCI)
     longer: list[tuple[Integers, Integers]] = []
     words = indices
     for index in range(1, WINDOWS):
@@ -167,7 +165,7 @@ def _compare_slots(word_bytes: WordBytes, indices: Integers) -> tuple[Integers, 
         hashes = mixed[words]
         hashes ^= hashes >> np.uint64(32)
         hashes += window.view(np.uint64)
-        hashes *= FIBONACCI
+        hashes *= np.uint64(FIBONACCI)
         mixed[words] = hashes
     bits = (4 * len(indices)).bit_length()
     slot = (mixed >> np.uint64(64 - bits)).view(np.int64)

@@ -23,14 +23,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 from rapidfuzz.process import cpdist
-from torch import Tensor
 
+from ngram_metrics._core.basics.lazy import np, torch
 from ngram_metrics._core.counting.documents import (
     CPU_SLOTS,
     PaddedPairs,
@@ -53,6 +51,10 @@ from ngram_metrics._core.counting.subsequence.table import (
     word_budget,
     word_count,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch import Tensor
 
 #: Up to this number of words a step costs no more than launching its operations: such chunks may be padded freely.
 CPU_STEP_WORDS = 1 << 11
@@ -152,7 +154,8 @@ def pair_ranks(hypotheses: RaggedTokens, references: RaggedTokens) -> RaggedToke
     """Renumber the tokens of each pair ``1, 2, ...``, and return all hypotheses before all references."""
     bound = len(hypotheses.ids) + len(references.ids) + 1
     ranked: tuple[list[RaggedTokens], list[RaggedTokens]] = ([], [])
-    for start, stop in ragged_chunks(hypotheses.lengths + references.lengths, update=True):
+    sizes = hypotheses.lengths + references.lengths
+    for start, stop in ragged_chunks(sizes, sizes.device, update=True):
         chunk = (hypotheses.slice(start, stop), references.slice(start, stop))
         pair = torch.cat([owners(side.lengths) for side in chunk])
         token_number, numbered_before = _number_in_pairs(chunk, pair)

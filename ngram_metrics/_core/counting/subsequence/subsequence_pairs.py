@@ -19,19 +19,20 @@ RapidFuzz counts the remaining pairs. No pair is lost, and memory does not depen
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 from rapidfuzz.process import cdist, cpdist
-from torch import Tensor
 
+from ngram_metrics._core.basics.lazy import np, torch
 from ngram_metrics._core.counting.all_pairs import MatchBlock
-from ngram_metrics._core.counting.documents import CPU, DocumentGroups, RaggedTokens
+from ngram_metrics._core.counting.documents import DocumentGroups, RaggedTokens
 from ngram_metrics._core.counting.pools import even_runs
 from ngram_metrics._core.counting.subsequence.lengths import as_texts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch import Tensor
 
 #: Pairs in a block, 4 bytes each.
 BLOCK_PAIRS = 1 << 22
@@ -49,7 +50,7 @@ _ROUNDING = 1e-12
 
 
 def all_pairs_subsequences(
-    hypotheses: DocumentGroups, references: DocumentGroups, device: torch.device = CPU
+    hypotheses: DocumentGroups, references: DocumentGroups, device: torch.device
 ) -> Iterator[MatchBlock]:
     """Count the longest common subsequence of each hypothesis with each reference of its group, block by block.
 

@@ -26,19 +26,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-import torch
-from torch import Tensor
-from torch._C._functorch import is_batchedtensor
-from torch.jit._trace import is_tracing
+from ngram_metrics._core.basics.lazy import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 #: Positions per word: twice a word minus a word minus a borrow is in [-2^55, 2^56), so that the highest byte of the
 #: difference only repeats the sign.
 WORD_BITS = 55
 #: The index of the highest byte in an int64.
 HIGHEST_BYTE = 7 if sys.byteorder == "little" else 0
-Size = TypeVar("Size", int, Tensor)
+Size = TypeVar("Size", int, "Tensor")
 #: Mask words per window. The CPU's bound keeps an array below 32 MiB, up to which freed memory is reused at once.
 CPU_WORDS = 3 << 20
 ACCELERATOR_WORDS = 1 << 26
@@ -114,7 +114,8 @@ def mask_windows(positions: Tensor, steps: Tensor, rank_bound: int) -> MaskWindo
     Raises:
         RuntimeError: inside ``torch.jit.trace`` or ``torch.vmap``, which cannot follow steps that overwrite their rows.
     """
-    if not torch.compiler.is_compiling() and (is_tracing() or is_batchedtensor(steps)):
+    is_compiling = torch.compiler.is_compiling()
+    if not is_compiling and (torch.jit._trace.is_tracing() or torch._C._functorch.is_batchedtensor(steps)):
         raise RuntimeError("ROUGE-L cannot run inside torch.jit.trace or torch.vmap: call it on all rows as one batch")
     words = word_count(positions.shape[1])
     times = steps.shape[1] + words - 1

@@ -21,11 +21,9 @@ both directions. The rows of the table are kept for one window of times, and com
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import torch
-from torch import Tensor
-
+from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.counting.documents import (
     DocumentGroups,
     PaddedPairs,
@@ -54,6 +52,9 @@ from ngram_metrics._core.counting.subsequence.table import (
     pack_bits,
     unpack_bits,
 )
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def union_subsequence_hits(summaries: RaggedSummaries | PaddedPairs, separator_id: int | None = None) -> Tensor:
