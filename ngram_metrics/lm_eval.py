@@ -16,7 +16,7 @@ from lm_eval.api.registry import register_aggregation, register_metric
 from torch import Tensor, full_like, nan
 
 from ngram_metrics._core.basics.option_checks import RESAMPLES
-from ngram_metrics._core.metrics.definitions import make_metric
+from ngram_metrics._core.metrics.registry import make_metric
 from ngram_metrics._core.scoring.resampling import SEED, bootstrap_scores, clusters_of
 from ngram_metrics._core.scoring.scorer import Scorer
 

@@ -3,7 +3,8 @@
 For a single pair they are 1.5 to 3 times as fast: ``read`` below takes a microsecond where
 ``_core.text.input_forms``, which names what is wrong and where, takes six. They import neither torch nor numpy,
 so a process that only scores pairs starts at once. They keep no state, and can be called from any thread and after a
-fork. Settings, counts and formulas are those of ``_core.scoring.python_measures`` and ``python_scores``.
+fork. Settings, counts and formulas are those of the file of each metric in ``_core.metrics``, which is imported when
+its function is first called.
 
 Each function takes the options of its counterpart in ``functional`` without ``average`` and ``device``, with the same
 defaults, and gives its score for ``[hypothesis]`` and ``[references]``. Tensors, arrays and whatever is wrong go on to
@@ -19,8 +20,6 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ngram_metrics._core.basics.option_checks import ROUGE_KEYS, resolve_effective_order
 from ngram_metrics._core.counting.python_matches import RougeText
-from ngram_metrics._core.scoring import python_scores
-from ngram_metrics._core.scoring.python_measures import PythonBleu, PythonChrf, PythonGleu, PythonOverlap
 from ngram_metrics._core.text.single_texts import (
     prepare_texts,
     read_summaries,
@@ -33,19 +32,18 @@ from ngram_metrics._core.text.word_rules import has_splitter
 
 if TYPE_CHECKING:
     from ngram_metrics._core.basics.option_checks import RougeKey, Smoothing
-    from ngram_metrics._core.metrics.rouge import Accumulate
+    from ngram_metrics._core.metrics.bleu import BleuMeasure
+    from ngram_metrics._core.metrics.chrf import ChrfMeasure
+    from ngram_metrics._core.metrics.gleu import GleuMeasure
+    from ngram_metrics._core.metrics.overlap import OverlapMeasure
+    from ngram_metrics._core.metrics.rouge import Accumulate, RougeMeasure
+    from ngram_metrics._core.scoring.measure import AnyMeasure
     from ngram_metrics._core.text.input_types import Document, Tokenizer
 
 __all__ = ["bleu", "chrf", "rouge", "gleu", "overlap"]
 
 _Given = ParamSpec("_Given")
 _Score = TypeVar("_Score")
-
-#: The measures with checked settings, the same one for equal settings.
-_make_bleu = lru_cache(256, typed=True)(PythonBleu)
-_make_chrf = lru_cache(256, typed=True)(PythonChrf)
-_make_gleu = lru_cache(256, typed=True)(PythonGleu)
-_make_overlap = lru_cache(256, typed=True)(PythonOverlap)
 
 
 class Unusual(ValueError):
@@ -178,7 +176,7 @@ def bleu(
     is_text, documents = read(hypothesis, references, pad_id, (tokenizer, lowercase))
     if is_text:
         documents = list(split_words(prepare_texts(documents, lowercase), tokenizer, name_document))
-    return measure.score_in_python(*measure.count_in_python(documents[0], documents[1:]))
+    return measure.score_in_python(measure.count_in_python(documents[0], documents[1:]))
 
 
 @_else_by("chrf_score")
@@ -211,7 +209,7 @@ def chrf(
     else:
         require(all(type(token) is int or len(token) == 1 for document in documents for token in document))
         kinds = [[document] for document in documents]
-    return measure.score_in_python(*measure.count_in_python(kinds[0], kinds[1:]))
+    return measure.score_in_python(measure.count_in_python(kinds[0], kinds[1:]))
 
 
 @_else_by("rouge_score")
@@ -240,7 +238,7 @@ def rouge(
         {'rougeL_fmeasure': 0.5, 'rougeL_precision': 0.5, 'rougeL_recall': 0.5}
     """
     keys = tuple(rouge_keys) if type(rouge_keys) in (list, tuple) else (rouge_keys,)
-    variants, names = _rouge_plan(keys, accumulate, use_stemmer, sentence_separator_id)
+    measure, names = _rouge_plan(keys, accumulate, use_stemmer, sentence_separator_id)
     require((normalizer is None or callable(normalizer)) and (sentence_splitter is None or callable(sentence_splitter)))
     text_options = (use_stemmer, normalizer, tokenizer, sentence_splitter)
     is_text, documents = read(hypothesis, references, pad_id, text_options, sentence_separator_id)
@@ -251,12 +249,12 @@ def rouge(
         summaries = [
             RougeText(ids, [ids]) if separator is None else summary_of_ids(ids, separator) for ids in documents
         ]
-    if len(summaries) == 2 or accumulate == "best":
-        counts = python_scores.rouge_counts(summaries[0], summaries[1:], variants)
-        scores = map(python_scores.rouge_score, counts)
+    hypothesis, *references = summaries
+    if accumulate == "best":
+        scores = measure.score_in_python(measure.count_in_python(hypothesis, references))
     else:
-        rows = [python_scores.rouge_counts(summaries[0], [reference], variants) for reference in summaries[1:]]
-        scores = map(_mean_score, zip(*rows, strict=True))
+        rows = [measure.score_in_python(measure.count_in_python(hypothesis, [reference])) for reference in references]
+        scores = list(map(_mean_score, zip(*rows, strict=True)))
     values: dict[str, float] = {}
     for (fmeasure_name, precision_name, recall_name), score in zip(names, scores, strict=True):
         precision, recall, fmeasure = score
@@ -264,22 +262,24 @@ def rouge(
     return values
 
 
-def _mean_score(counts: Sequence[tuple[int, int, int]]) -> tuple[float, float, float]:
+def _mean_score(scores: Sequence[tuple[float, float, float]]) -> tuple[float, float, float]:
     """Return the means of precision, recall and F over the references."""
-    precision, recall, fmeasure = zip(*map(python_scores.rouge_score, counts), strict=True)
-    return sum(precision) / len(counts), sum(recall) / len(counts), sum(fmeasure) / len(counts)
+    precision, recall, fmeasure = zip(*scores, strict=True)
+    return sum(precision) / len(scores), sum(recall) / len(scores), sum(fmeasure) / len(scores)
 
 
 @lru_cache(256, typed=True)
 def _rouge_plan(
     keys: tuple[str, ...], accumulate: str, use_stemmer: bool, separator: int | None
-) -> tuple[tuple[int | str, ...], list[tuple[str, str, str]]]:
-    """Check options, and return what the keys of ROUGE count, and the names of the F, precision and recall of each."""
+) -> tuple[RougeMeasure, list[tuple[str, str, str]]]:
+    """Check options, and return the measure of the keys, and the names of the F, precision and recall of each."""
+    from ngram_metrics._core.metrics.rouge import RougeMeasure
+
     require(keys and all(map(ROUGE_KEYS.__contains__, keys)))
     require(accumulate in ("best", "avg") and type(use_stemmer) is bool)
     require(separator is None or is_id(separator))
     names = [(f"{key}_fmeasure", f"{key}_precision", f"{key}_recall") for key in keys]
-    return tuple(ROUGE_KEYS[key] for key in keys), names
+    return RougeMeasure(tuple(ROUGE_KEYS[key] for key in keys)), names
 
 
 @_else_by("gleu_score")
@@ -299,7 +299,7 @@ def gleu(
         >>> pair.gleu("the cat is on the mat", "a cat is on the mat")
         0.7778
     """
-    return _score_words(_make_gleu, hypothesis, references, ngram, tokenizer, pad_id)
+    return _score_words(_make_gleu(ngram), hypothesis, references, tokenizer, pad_id)
 
 
 @_else_by("ngram_overlap")
@@ -319,19 +319,43 @@ def overlap(
         >>> pair.overlap(["a", "a", "b"], ["a", "b", "c"])
         0.6667
     """
-    return _score_words(_make_overlap, hypothesis, references, ngram, tokenizer, pad_id)
+    return _score_words(_make_overlap(ngram), hypothesis, references, tokenizer, pad_id)
 
 
-def _score_words(
-    make: Callable[[int], PythonGleu | PythonOverlap],
-    hypothesis: Any,
-    references: Any,
-    ngram: int,
-    tokenizer: Any,
-    pad_id: Any,
-) -> float:
-    measure = make(ngram)
+def _score_words(measure: AnyMeasure, hypothesis: Any, references: Any, tokenizer: Any, pad_id: Any) -> float:
     is_text, documents = read(hypothesis, references, pad_id, (tokenizer,))
     if is_text:
         documents = list(split_words(documents, tokenizer, name_document))
-    return measure.score_in_python(*measure.count_in_python(documents[0], documents[1:]))
+    return measure.score_in_python(measure.count_in_python(documents[0], documents[1:]))
+
+
+@lru_cache(256, typed=True)
+def _make_bleu(*settings: Any) -> BleuMeasure:
+    """Return the measure with checked settings, the same one for equal settings."""
+    from ngram_metrics._core.metrics.bleu import BleuMeasure
+
+    return BleuMeasure(*settings)
+
+
+@lru_cache(256, typed=True)
+def _make_chrf(*settings: Any) -> ChrfMeasure:
+    """Return the measure with checked settings, the same one for equal settings."""
+    from ngram_metrics._core.metrics.chrf import ChrfMeasure
+
+    return ChrfMeasure(*settings)
+
+
+@lru_cache(256, typed=True)
+def _make_gleu(*settings: Any) -> GleuMeasure:
+    """Return the measure with checked settings, the same one for equal settings."""
+    from ngram_metrics._core.metrics.gleu import GleuMeasure
+
+    return GleuMeasure(*settings)
+
+
+@lru_cache(256, typed=True)
+def _make_overlap(*settings: Any) -> OverlapMeasure:
+    """Return the measure with checked settings, the same one for equal settings."""
+    from ngram_metrics._core.metrics.overlap import OverlapMeasure
+
+    return OverlapMeasure(*settings)

@@ -1,25 +1,24 @@
 """``ngram-metrics score`` for one system in plain Python, which counts thousands of lines before torch is imported.
 
-It writes what ``score_command`` writes, to the last byte. Its measures and readers are base classes; the measures
-and readers of ``_core.metrics.definitions`` add arrays.
+It writes what ``score_command`` writes, to the last byte.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from ngram_metrics._cli.command_arguments import ScoreOptions
 from ngram_metrics._cli.files import FileSegments, InputError, warn_of_unicode_forms
-from ngram_metrics._core.basics.option_checks import DEFAULT_ROUGE_KEYS, ROUGE_KEYS
+from ngram_metrics._core.metrics.bleu import BleuMeasure
 from ngram_metrics._core.metrics.registry import REGISTRY
-from ngram_metrics._core.scoring import python_measures, python_scores
-from ngram_metrics._core.scoring.python_measures import PythonMeasure
-from ngram_metrics._core.scoring.signature import format_references, format_signature
-from ngram_metrics._core.text import python_readers
+from ngram_metrics._core.metrics.rouge import RougeMeasure
+from ngram_metrics._core.scoring.resampling import ExactSum
+from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.scoring.signature import format_references
 from ngram_metrics._core.text.input_warnings import warn_of_split_references, warn_of_transposed_references
-from ngram_metrics._core.text.python_readers import PythonReader
+from ngram_metrics._core.text.reader import Reader
 from ngram_metrics._core.text.word_rules import has_splitter
 from ngram_metrics._evaluation.results import ComparisonPlan, Outcome, Result
 
@@ -31,21 +30,6 @@ COST_OF_TORCH = 1_000_000_000
 _LONG_LINE = 20_000
 #: A shorter line takes as long as a line of this many characters.
 _SHORT_LINE = 30
-#: The measures of words with default settings, by the functions of ``_core.metrics.definitions``.
-_MEASURES: Mapping[str, type[PythonMeasure]] = {
-    "bleu": python_measures.PythonBleu,
-    "overlap": python_measures.PythonOverlap,
-    "gleu": python_measures.PythonGleu,
-    "repetition": python_measures.PythonRepetition,
-}
-
-
-class PythonMetric(NamedTuple):
-    """A metric without torch: how it reads, what it counts, and the average."""
-
-    reader: PythonReader
-    measure: PythonMeasure
-    average: str
 
 
 def can_score(options: ScoreOptions) -> bool:
@@ -82,19 +66,18 @@ def _raise(error: InputError) -> Iterator[FileSegments]:
     yield
 
 
-def score(options: ScoreOptions, chunks: Iterator[FileSegments]) -> Outcome:
-    """Return the results of the system."""
-    metrics = {name: _make_metric(name, options) for name in options.metrics}
+def score(options: ScoreOptions, metrics: Mapping[str, Scorer], chunks: Iterator[FileSegments]) -> Outcome:
+    """Return the results of the system in metrics by name."""
     sums: dict[str, list[Any]] = {}
-    score_sums: dict[str, list[python_scores.ExactSum]] = {}
+    score_sums: dict[str, list[ExactSum]] = {}
     total = 0
     for segments in warn_of_unicode_forms(chunks, options.systems):
         (hypotheses,) = segments.hypotheses
         total += len(hypotheses)
         for name, rows in _count(metrics, hypotheses, segments.references).items():
             if metrics[name].average == "macro":
-                segment_scores = [_flatten(metrics[name].measure.score_in_python(*row)) for row in rows]
-                metric_sums = score_sums.setdefault(name, [python_scores.ExactSum() for _ in segment_scores[0]])
+                segment_scores = [_flatten(metrics[name].measure.score_in_python(row)) for row in rows]
+                metric_sums = score_sums.setdefault(name, [ExactSum() for _ in segment_scores[0]])
                 for exact_sum, column in zip(metric_sums, zip(*segment_scores, strict=True), strict=True):
                     exact_sum.add(column)
             else:
@@ -104,22 +87,21 @@ def score(options: ScoreOptions, chunks: Iterator[FileSegments]) -> Outcome:
     signatures = {}
     is_higher_better: dict[str, bool] = {}
     written = format_references(len(options.references), len(options.references))
-    for name, (reader, measure, average) in metrics.items():
-        if average == "macro":
+    for name, scorer in metrics.items():
+        if scorer.average == "macro":
             scores = [exact_sum.total() / total for exact_sum in score_sums[name]]
         else:
-            scores = _flatten(measure.score_in_python(*sums[name]))
-        metric_results = _make_results(name, measure, scores, sums.get(name, []), total)
+            scores = _flatten(scorer.measure.score_in_python(sums[name]))
+        metric_results = _make_results(scorer, scores, sums.get(name, []), total)
         results |= metric_results
-        is_higher_better |= dict.fromkeys(metric_results, measure.higher_is_better)
-        fields = {"unit": "text", "avg": average, **reader.signature("text"), **measure.signature()}
-        signatures[name] = format_signature(fields, written if measure.has_references else None)
+        is_higher_better |= dict.fromkeys(metric_results, scorer.measure.higher_is_better)
+        signatures[name] = scorer.signature(written, "text", {})
     plan = ComparisonPlan(None, options.test, None, 0)
     return Outcome({options.systems[0]: results}, {}, {}, signatures, options.references, is_higher_better, plan)
 
 
 def _count(
-    metrics: Mapping[str, PythonMetric], hypotheses: Sequence[str], references: Sequence[Sequence[str]]
+    metrics: Mapping[str, Scorer], hypotheses: Sequence[str], references: Sequence[Sequence[str]]
 ) -> dict[str, list[tuple[Any, ...]]]:
     """Return the counts of each segment for all metrics, which share what is read if their readers are equal."""
     all_references = list(chain(*references))
@@ -127,14 +109,15 @@ def _count(
     if all_references:
         warn_of_split_references(hypotheses, all_references, counts)
         warn_of_transposed_references(hypotheses, all_references, counts)
-    documents: dict[PythonReader, tuple[Sequence[Any], list[list[Any]]]] = {}
+    documents: dict[Reader, tuple[Sequence[Any], list[list[Any]]]] = {}
     rows = {}
-    for name, (reader, measure, _) in metrics.items():
+    for name, scorer in metrics.items():
+        reader = scorer.reader
         if reader not in documents:
             read = reader.read_texts_in_python([*hypotheses, *all_references], len(hypotheses), str)
             rest = iter(read[len(hypotheses) :])
             documents[reader] = read[: len(hypotheses)], [list(islice(rest, count)) for count in counts]
-        rows[name] = list(map(measure.count_in_python, *documents[reader]))
+        rows[name] = list(map(scorer.measure.count_in_python, *documents[reader]))
     return rows
 
 
@@ -148,43 +131,15 @@ def _flatten(scores: Any) -> list[float]:
     return list(chain(*scores)) if isinstance(scores, list) else [scores]
 
 
-def _make_metric(name: str, options: ScoreOptions) -> PythonMetric:
-    row = REGISTRY[name]
-    text_options = row.text_parameters({**vars(options), "tokenizer": options.tokenizer or "13a"})
-    reader: PythonReader
-    measure: PythonMeasure
-    if row.function == "rouge":
-        reader = python_readers.PythonRougeReader(**text_options)
-        measure = python_measures.PythonRouge(tuple(ROUGE_KEYS[key] for key in DEFAULT_ROUGE_KEYS))
-    elif row.function == "chrf":
-        reader = python_readers.PythonCharacterReader(words="word_order" in row.options, **text_options)
-        measure = python_measures.PythonChrf(**row.options)
-    else:
-        reader = python_readers.PythonWordReader(**text_options)
-        measure = _MEASURES[row.function]()
-    return PythonMetric(reader, measure, row.average)
-
-
-def _make_results(
-    name: str, measure: PythonMeasure, scores: Sequence[float], sums: Sequence[Any], segments: int
-) -> dict[str, Result]:
+def _make_results(scorer: Scorer, scores: Sequence[float], sums: Sequence[Any], segments: int) -> dict[str, Result]:
     """Return the results of a corpus by title, with the parts of BLEU from its summed counts."""
-    if isinstance(measure, python_measures.PythonRouge):
+    if isinstance(scorer.measure, RougeMeasure):
         parts = zip(scores[::3], scores[1::3], scores[2::3], strict=True)
         return {
-            key: Result(fmeasure, segments, precision=precision, recall=recall)
-            for key, (precision, recall, fmeasure) in zip(DEFAULT_ROUGE_KEYS, parts, strict=True)
+            title: Result(fmeasure, segments, precision=precision, recall=recall)
+            for title, (precision, recall, fmeasure) in zip(scorer.titles, parts, strict=True)
         }
-    if not isinstance(measure, python_measures.PythonBleu):
-        return {name: Result(scores[0], segments)}
-    matches, totals, *lengths = sums
-    result = Result(
-        scores[0],
-        segments,
-        precisions=tuple(python_scores.bleu_precisions(matches, totals, measure.smooth, measure.smooth_value)),
-        brevity_penalty=python_scores.brevity_penalty(*lengths),
-        ratio=python_scores.length_ratio(*lengths),
-        hypothesis_length=lengths[0],
-        reference_length=lengths[1],
-    )
-    return {name: result}
+    (title,) = scorer.titles
+    if not isinstance(scorer.measure, BleuMeasure):
+        return {title: Result(scores[0], segments)}
+    return {title: Result(scores[0], segments, **scorer.measure.parts_in_python(*sums))}

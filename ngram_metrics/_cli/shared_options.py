@@ -14,14 +14,14 @@ from typing import Any, NoReturn, TextIO, TypeAlias, TypeVar, get_args
 from ngram_metrics._cli.files import FilePart, parse_decimal, split_name
 from ngram_metrics._core.basics.option_checks import check_confidence
 from ngram_metrics._core.basics.output import open_output
-from ngram_metrics._core.metrics.registry import TEXT_OPTIONS, takers_of
+from ngram_metrics._core.metrics.registry import takers_of, text_options
 from ngram_metrics._core.scoring.signature import __version__
 from ngram_metrics._core.text.messages import did_you_mean, shortened, visible
 from ngram_metrics._core.text.tokenizer_option import TokenizerName
 
 TOKENIZERS: tuple[TokenizerName, ...] = get_args(TokenizerName)
 #: The metrics for which an option has an effect.
-_FOR = {**{option: takers_of(option) for option in TEXT_OPTIONS}, "spm_model": takers_of("tokenizer")}
+_FOR = {**{option: takers_of(option) for option in text_options()}, "spm_model": takers_of("tokenizer")}
 #: The time and memory of TER grow with the square of the words: 1.6 s and 300 MB for 4,000.
 _LONGEST_LINE, _LONGEST_LINE_OF_TER = 10**7, 20_000
 #: Options by their names, with the help and how argparse parses them.

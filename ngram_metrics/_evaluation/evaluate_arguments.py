@@ -11,7 +11,7 @@ from ngram_metrics._core.basics.option_checks import (
     refuse_average_none,
     refuse_equal_names,
 )
-from ngram_metrics._core.metrics.definitions import make_metric
+from ngram_metrics._core.metrics.registry import make_metric
 from ngram_metrics._core.scoring.resampling import checked_seed
 from ngram_metrics._core.scoring.scorer import Scorer, scorer_of
 from ngram_metrics._core.text.input_types import frame_package

@@ -13,9 +13,9 @@ from torch import Tensor
 
 from ngram_metrics._core.basics.option_checks import RESAMPLES
 from ngram_metrics._core.counting.documents import host_counts
-from ngram_metrics._core.scoring import python_scores
-from ngram_metrics._core.scoring.resampling import interval
-from ngram_metrics._core.scoring.rows import row_width, score_corpora
+from ngram_metrics._core.metrics.bleu import BleuMeasure
+from ngram_metrics._core.scoring.resampling import ExactSum, interval
+from ngram_metrics._core.scoring.rows import row_width, score_corpora, unpack
 from ngram_metrics._core.scoring.scorer import Scorer, count_systems
 from ngram_metrics._core.text.messages import numbered_from
 from ngram_metrics._evaluation.results import (
@@ -51,7 +51,7 @@ class SystemCounts:
         measure = scorer.measure
         #: The summed counts, ``(fields,)``.
         self.row = torch.zeros(row_width(measure.layout), dtype=measure.row_dtype, device="cpu")
-        self._score_sums = [python_scores.ExactSum() for _ in range(math.prod(measure.score_shape))]
+        self._score_sums = [ExactSum() for _ in range(math.prod(measure.score_shape))]
         self._rows: list[Tensor] = []
 
     def add(self, rows: Tensor) -> None:
@@ -212,6 +212,7 @@ def _score_system(
     counts: SystemCounts, low: Mapping[str, Tensor], high: Mapping[str, Tensor]
 ) -> Iterator[tuple[str, Result]]:
     """Yield the results of a system by title, without a comparison, and without intervals for empty ends."""
+    measure = counts.scorer.measure
     scores = counts.scorer.name_values(counts.score())
     for title, value in counts.scorer.titles.items():
         result = Result(scores[value].item(), counts.segments)
@@ -220,16 +221,9 @@ def _score_system(
         if f"{title}_precision" in scores:
             precision, recall = (scores[f"{title}_{part}"].item() for part in ("precision", "recall"))
             result = replace(result, precision=precision, recall=recall)
-        elif "brevity_penalty" in (parts := counts.scorer.parts(counts.row)):
-            lengths = int(parts["hypothesis_length"]), int(parts["reference_length"])
-            result = replace(
-                result,
-                precisions=tuple(parts["precisions"].tolist()),
-                brevity_penalty=python_scores.brevity_penalty(*lengths),
-                ratio=python_scores.length_ratio(*lengths),
-                hypothesis_length=lengths[0],
-                reference_length=lengths[1],
-            )
+        elif isinstance(measure, BleuMeasure):
+            fields: list[Any] = [field.tolist() for field in unpack(counts.row, measure.layout)]
+            result = replace(result, **measure.parts_in_python(*fields))
         yield title, result
 
 

@@ -1,4 +1,4 @@
-"""The metrics as torchmetrics modules: for each its parameters, passed on to ``_core.metrics.definitions``."""
+"""The metrics as torchmetrics modules: for each its parameters, passed on to the function that makes it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,13 @@ from typing_extensions import Unpack
 
 from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.basics.option_checks import Average, RougeKey, Smoothing
-from ngram_metrics._core.metrics import definitions
-from ngram_metrics._core.metrics.rouge import Accumulate
+from ngram_metrics._core.metrics.bleu import make_bleu
+from ngram_metrics._core.metrics.chrf import make_chrf
+from ngram_metrics._core.metrics.gleu import make_gleu
+from ngram_metrics._core.metrics.overlap import make_overlap
+from ngram_metrics._core.metrics.repetition import make_repetition
+from ngram_metrics._core.metrics.rouge import Accumulate, make_rouge
+from ngram_metrics._core.metrics.ter import make_ter
 from ngram_metrics._core.scoring.scorer import Value
 from ngram_metrics._core.text.input_types import Hypotheses, References, Tokenizer
 from ngram_metrics._torchmetrics.accumulator import Accumulator, Level, MetricKeywords
@@ -73,7 +78,7 @@ class Bleu(Accumulator[Level]):
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
         text = tokenizer, lowercase, pad_id
-        bleu = definitions.bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)
+        bleu = make_bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)
         super().__init__(bleu, confidence, device, **kwargs)
         self.effective_order = effective_order
 
@@ -138,7 +143,7 @@ class ROUGEScore(Accumulator[float]):
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
         words, sentences = (use_stemmer, normalizer, tokenizer), (sentence_splitter, sentence_separator_id)
-        rouge = definitions.rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
+        rouge = make_rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
         # The type of the class says float: compute returns a dict without confidence too.
         super().__init__(rouge, confidence, device, **kwargs)  # type: ignore[arg-type]
         self.rouge_keys = tuple(rouge.titles)
@@ -190,7 +195,7 @@ class ChrF(Accumulator[Level]):
         device: torch.device | str | None = None,
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
-        chrf = definitions.chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id)
+        chrf = make_chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id)
         super().__init__(chrf, confidence, device, **kwargs)
 
 
@@ -237,7 +242,7 @@ class NgramOverlap(Accumulator[Level]):
         device: torch.device | str | None = None,
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
-        super().__init__(definitions.overlap(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)
+        super().__init__(make_overlap(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)
 
 
 class Gleu(Accumulator[Level]):
@@ -271,7 +276,7 @@ class Gleu(Accumulator[Level]):
         device: torch.device | str | None = None,
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
-        super().__init__(definitions.gleu(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)
+        super().__init__(make_gleu(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)
 
 
 class Ter(Accumulator[Level]):
@@ -319,7 +324,7 @@ class Ter(Accumulator[Level]):
         device: torch.device | str | None = None,
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
-        ter = definitions.ter(normalized, no_punct, asian_support, case_sensitive, average)
+        ter = make_ter(normalized, no_punct, asian_support, case_sensitive, average)
         super().__init__(ter, confidence, device, **kwargs)
 
 
@@ -391,4 +396,4 @@ class Repetition(WithoutReferences[Level]):
         device: torch.device | str | None = None,
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
-        super().__init__(definitions.repetition(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)
+        super().__init__(make_repetition(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)

@@ -12,16 +12,17 @@ from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.basics.option_checks import Average, Smoothing, check_choice, checked_number, checked_order
 from ngram_metrics._core.counting.documents import RaggedSides, RaggedTokens, move_result
 from ngram_metrics._core.counting.subsequence.subsequence_pairs import near_pairs
-from ngram_metrics._core.metrics import definitions
 from ngram_metrics._core.metrics.bleu import BleuMeasure
 from ngram_metrics._core.metrics.repetition import (
     RepetitionMeasure,
     distinct_in_corpus,
     distinct_score,
+    make_repetition,
     repeated_elsewhere,
     self_bleu_statistics,
     self_repetition_score,
 )
+from ngram_metrics._core.metrics.rouge import make_rouge
 from ngram_metrics._core.scoring.measure import PairCounts
 from ngram_metrics._core.text.groups import read_rows
 from ngram_metrics._core.text.input_forms import read_texts
@@ -113,7 +114,7 @@ def repetition(
         >>> repetition(["so it goes so it goes", "so it goes"], ngram=2)
         tensor(0.2000, dtype=torch.float64)
     """
-    return definitions.repetition(ngram, average, tokenizer, pad_id)(texts, None, device)
+    return make_repetition(ngram, average, tokenizer, pad_id)(texts, None, device)
 
 
 @named_arguments
@@ -247,7 +248,7 @@ def near_duplicates(
         raise ValueError(f"threshold must be below 1, because no F is above 1 (got: {threshold})")
     if isinstance(texts, str):
         raise TypeError(f"texts is a str, {shortened(texts)}: expected a sequence of texts")
-    rouge = definitions.rouge(use_stemmer, normalizer, tokenizer, rouge_keys="rougeL", pad_id=pad_id)
+    rouge = make_rouge(use_stemmer, normalizer, tokenizer, rouge_keys="rougeL", pad_id=pad_id)
     rows = [texts]
     ((groups, _),) = read_rows(rouge.reader, rows, rows)
     documents = groups.tokens

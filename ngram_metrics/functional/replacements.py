@@ -12,10 +12,9 @@ from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.basics.option_checks import checked_bool
 from ngram_metrics._core.counting.numpy_matches import must_use_torch
 from ngram_metrics._core.counting.pools import SMALL_SLOTS, SmallLayout, row_layout, small_aggregates
-from ngram_metrics._core.counting.python_matches import match_ngrams
-from ngram_metrics._core.metrics.chrf import ChrfMeasure, aggregate_scores, score_aggregates
+from ngram_metrics._core.counting.python_matches import list_totals, match_ngrams
+from ngram_metrics._core.metrics.chrf import ChrfMeasure, aggregate_scores, count_fields, score_aggregates
 from ngram_metrics._core.scoring.pair_scores import pair_scores, score_row
-from ngram_metrics._core.scoring.python_scores import chrf_fields, ngram_totals
 from ngram_metrics._core.text.character_reader import CharacterReader, number_characters
 from ngram_metrics._core.text.groups import read_rows
 from ngram_metrics._core.text.input_types import Groups
@@ -158,11 +157,11 @@ def _score_short_row(measure: ChrfMeasure, hypotheses: list[str], references: li
         for reference in sides[1]:
             pair = tuple(sorted((hypothesis, reference)))  # the matches are the same in either order
             if hypothesis == reference:
-                matches[pair] = ngram_totals(len(reference), measure.char_order)
+                matches[pair] = list_totals(len(reference), measure.char_order)
             elif pair not in matches:
                 matches[pair] = match_ngrams(hypothesis, [reference], measure.char_order)
-            fields = chrf_fields(matches[pair], len(hypothesis), len(reference))
-            scores.append(100 * measure.score_in_python(*fields))
+            counts = count_fields(matches[pair], len(hypothesis), len(reference))
+            scores.append(100 * measure.score_in_python(counts))
     shape = 1, len(hypotheses), len(references)
     return torch.tensor(scores, dtype=torch.float64, device="cpu").view(shape)
 

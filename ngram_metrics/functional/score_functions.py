@@ -12,8 +12,12 @@ from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.basics.option_checks import Average, RougeKey, Smoothing, checked_order, pad_ids
 from ngram_metrics._core.counting.documents import RaggedSides, host_counts, kept_ids, move_result
 from ngram_metrics._core.counting.matched_positions import matched_positions
-from ngram_metrics._core.metrics import definitions
-from ngram_metrics._core.metrics.rouge import Accumulate
+from ngram_metrics._core.metrics.bleu import make_bleu
+from ngram_metrics._core.metrics.chrf import make_chrf
+from ngram_metrics._core.metrics.gleu import make_gleu
+from ngram_metrics._core.metrics.overlap import make_overlap
+from ngram_metrics._core.metrics.rouge import Accumulate, make_rouge
+from ngram_metrics._core.metrics.ter import make_ter
 from ngram_metrics._core.text.input_forms import PaddedSegments, Segments, read
 from ngram_metrics._core.text.input_types import Hypotheses, References, Tokenizer
 from ngram_metrics._core.text.word_reader import WordReader
@@ -66,9 +70,7 @@ def bleu_score(
         tensor(0.8091, dtype=torch.float64)
     """
     text = tokenizer, lowercase, pad_id
-    return definitions.bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)(
-        preds, target, device
-    )
+    return make_bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)(preds, target, device)
 
 
 @named_arguments
@@ -107,7 +109,7 @@ def rouge_score(
         tensor(0.7500, dtype=torch.float64)
     """
     words, sentences = (use_stemmer, normalizer, tokenizer), (sentence_splitter, sentence_separator_id)
-    rouge = definitions.rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
+    rouge = make_rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
     return rouge.name_values(rouge(preds, target, device))
 
 
@@ -135,7 +137,7 @@ def chrf_score(
         >>> chrf_score(["abc"], ["abcdefgh"])
         tensor(0.3225, dtype=torch.float64)
     """
-    chrf = definitions.chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id)
+    chrf = make_chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id)
     return chrf(preds, target, device)
 
 
@@ -160,7 +162,7 @@ def ngram_overlap(
         >>> ngram_overlap([["a", "a", "b"]], [["a", "b", "c"]])
         tensor(0.6667, dtype=torch.float64)
     """
-    return definitions.overlap(ngram, average, tokenizer, pad_id)(preds, target, device)
+    return make_overlap(ngram, average, tokenizer, pad_id)(preds, target, device)
 
 
 @named_arguments
@@ -183,7 +185,7 @@ def gleu_score(
         >>> gleu_score(["the cat is on the mat"], [["a cat is on the mat"]])
         tensor(0.7778, dtype=torch.float64)
     """
-    return definitions.gleu(ngram, average, tokenizer, pad_id)(preds, target, device)
+    return make_gleu(ngram, average, tokenizer, pad_id)(preds, target, device)
 
 
 @named_arguments
@@ -206,7 +208,7 @@ def ter_score(
         >>> ter_score(["the cat is on the mat"], [["a cat is on the mat"]])
         tensor(0.1667, dtype=torch.float64)
     """
-    return definitions.ter(normalized, no_punct, asian_support, case_sensitive, average)(preds, target)
+    return make_ter(normalized, no_punct, asian_support, case_sensitive, average)(preds, target)
 
 
 @named_arguments

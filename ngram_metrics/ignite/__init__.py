@@ -26,8 +26,7 @@ import torch
 
 import ngram_metrics
 from ngram_metrics._core.basics.option_checks import Average, RougeKey, Smoothing
-from ngram_metrics._core.metrics.rouge import Accumulate, RougeMeasure
-from ngram_metrics._core.scoring.python_measures import Reducer
+from ngram_metrics._core.metrics.rouge import Accumulate, Reducer, RougeMeasure
 from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.word_reader import WordReader

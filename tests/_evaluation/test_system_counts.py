@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, evaluate
-from ngram_metrics._core.metrics.definitions import bleu, make_metric, rouge
+from ngram_metrics._core.metrics.bleu import make_bleu
+from ngram_metrics._core.metrics.registry import make_metric
+from ngram_metrics._core.metrics.rouge import make_rouge
 from ngram_metrics._core.metrics.ter import TerMeasure
 from ngram_metrics._core.scoring.measure import Measure
 from ngram_metrics._core.text.reader import Reader
@@ -17,7 +19,7 @@ from ngram_metrics.columns import StatisticsColumns
 from ngram_metrics.significance.paired_systems import pair_systems
 
 TEXTS = st.text("ab \n.,é東", max_size=12)
-SCORERS = [*map(make_metric, METRICS), rouge(accumulate="avg"), bleu(tokenizer="char", lowercase=True)]
+SCORERS = [*map(make_metric, METRICS), make_rouge(accumulate="avg"), make_bleu(tokenizer="char", lowercase=True)]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # texts by chance look like many a mistake
@@ -103,7 +105,7 @@ def test_an_error_names_the_segment_of_its_system():
     def tokenizer(text: str) -> list[object]:
         return [[]] if text == "bad" else [text]
 
-    metrics = {"bleu": bleu(tokenizer=tokenizer)}
+    metrics = {"bleu": make_bleu(tokenizer=tokenizer)}
     with pytest.raises(TypeError, match=r"^segment 1 has the token \[\], a list: expected a hashable$"):
         evaluate({"a": ["a", "b"], "b": ["c", "bad"]}, ["r", "s"], metrics)
     with pytest.raises(TypeError, match=r"^reference 0 of segment 1 has the token"):

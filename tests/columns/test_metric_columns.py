@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, Ter, functional
-from ngram_metrics._core.metrics.definitions import make_metric
+from ngram_metrics._core.metrics.registry import make_metric
 from ngram_metrics.columns import StatisticsColumns
 from ngram_metrics.columns.metric_columns import MOST_SCORES, join_scores, split_scores
 

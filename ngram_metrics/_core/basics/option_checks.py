@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import fields
-from difflib import get_close_matches
 from typing import Any, Literal, SupportsIndex, TypeAlias, get_args
 
 #: How segments become one score: the score of the summed counts, the mean of the scores, or no averaging.
@@ -186,6 +185,8 @@ def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
     allowed = list(choices)
     if value in allowed:
         return
+    from difflib import get_close_matches  # only errors need it
+
     lower = str(value).lower()
     names = {str(choice).lower(): choice for choice in allowed}
     meant = [_MEANT[lower]] if _MEANT.get(lower) in names else get_close_matches(lower, names, 1)

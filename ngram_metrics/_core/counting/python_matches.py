@@ -171,3 +171,8 @@ def _choose_subsequence(sentence: Tokens, positions: dict[Hashable, int], size: 
         chosen |= taken
         below = (1 << position + (not taken)) - 1
     return chosen
+
+
+def list_totals(length: int, orders: int) -> list[int]:
+    """Return the number of n-grams of each order."""
+    return [length - order if length > order else 0 for order in range(orders)]

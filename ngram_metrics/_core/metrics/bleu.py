@@ -43,16 +43,45 @@ Differences from other packages:
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ngram_metrics._core.basics.lazy import torch
+from ngram_metrics._core.basics.option_checks import (
+    MAX_NUMBER,
+    MAX_SMOOTH_VALUES,
+    SMOOTHINGS,
+    Average,
+    Smoothing,
+    check_booleans,
+    checked_number,
+    checked_order,
+    exact,
+    resolve_effective_order,
+)
 from ngram_metrics._core.counting.documents import Batch, float_dtype
 from ngram_metrics._core.counting.matches import closest_reference_length, count_matches, ngram_totals
+from ngram_metrics._core.counting.python_matches import Tokens, list_totals, match_ngrams
 from ngram_metrics._core.scoring.measure import Layout, Measure, PairCounts, exponential
-from ngram_metrics._core.scoring.python_measures import PythonBleu
+from ngram_metrics._core.scoring.metric_row import MetricRow
+from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.text.input_types import Tokenizer
+from ngram_metrics._core.text.word_reader import WordReader
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+#: The fields of ``BleuStatistics`` in plain Python.
+BleuCounts = tuple[list[int], list[int], int, int]
+#: What the smoothings add or take; for ``floor`` and ``add-k`` the default of ``smooth_value``.
+_SMOOTH_VALUES = {"smooth1": 0.1, "nltk_smooth2": 1.0, "smooth2": 1.0, "floor": 0.1, "add-k": 1.0}
+#: The smoothings that add a value to the matches and to the n-grams of each order but the first.
+_ADDING = ("nltk_smooth2", "smooth2", "add-k")
+_SMOOTH_OF_TORCHMETRICS = (
+    "torchmetrics' smooth=True adds 1 to the counts of the orders above 1, as 'add-k' and 'smooth2' do, "
+    "and its smooth=False is 'no_smooth'"
+)
 
 
 class BleuStatistics(NamedTuple):
@@ -71,8 +100,59 @@ class BleuStatistics(NamedTuple):
     reference_length: Tensor
 
 
-class BleuMeasure(PythonBleu, Measure[BleuStatistics]):
-    """BLEU under the settings of ``PythonBleu``."""
+@dataclass(frozen=True)
+class BleuMeasure(Measure[BleuStatistics]):
+    """BLEU under fixed settings.
+
+    Attributes:
+        ngram: the longest order, 1 to 1,000.
+        smooth: one of ``SMOOTHINGS``.
+        smooth_value: the value for ``floor``, 0 to 1, or ``add-k``, 0 to 1e15; None for the default.
+        weights: the weight of each order, ``ngram`` numbers from 0 to 1e15; None for equal weights that sum to 1.
+        effective_order: whether orders without any n-gram are left out.
+
+    Raises:
+        TypeError: a setting of another type.
+        ValueError: a setting out of its range.
+    """
+
+    ngram: int = 4
+    smooth: Smoothing = "exp"
+    smooth_value: float | None = None
+    weights: Sequence[float] | None = None
+    effective_order: bool = False
+
+    python_text_limit, python_token_limit = 6000, 1500
+
+    def __post_init__(self) -> None:
+        check_booleans(self)
+        object.__setattr__(self, "ngram", checked_order(self.ngram))
+        if self.smooth not in SMOOTHINGS:
+            # In ignite's words.
+            hint = f": {_SMOOTH_OF_TORCHMETRICS}" if isinstance(self.smooth, bool) else ""
+            raise ValueError(f"Smooth is not valid (expected: {list(SMOOTHINGS)}, got: {self.smooth}){hint}")
+        if self.smooth_value is not None:
+            if self.smooth not in MAX_SMOOTH_VALUES:
+                raise ValueError(f"smooth_value is for {list(MAX_SMOOTH_VALUES)}, not for smooth={self.smooth!r}")
+            reason = "a larger one makes precisions above 1" if self.smooth == "floor" else "precisions are then 1"
+            value = checked_number(self.smooth_value, "smooth_value", MAX_SMOOTH_VALUES[self.smooth], reason)
+            object.__setattr__(self, "smooth_value", value)
+        if self.weights is not None:
+            object.__setattr__(self, "weights", _checked_weights(self.weights, self.ngram))
+
+    def signature(self) -> dict[str, str]:
+        """Return the settings, the first two in sacrebleu's format."""
+        smooth: str = self.smooth
+        if smooth in MAX_SMOOTH_VALUES:
+            smooth += f"[{exact(self.smoothing_value, '.2f')}]"
+        fields = {"eff": "yes" if self.effective_order else "no", "smooth": smooth, "order": str(self.ngram)}
+        return fields if self.weights is None else {**fields, "weights": ",".join(map(str, self.weights))}
+
+    @property
+    def smoothing_value(self) -> float:
+        """What the smoothing adds or takes."""
+        default = _SMOOTH_VALUES.get(self.smooth, 0.0)
+        return default if self.smooth_value is None else self.smooth_value
 
     @property
     def layout(self) -> Layout[BleuStatistics]:
@@ -87,6 +167,14 @@ class BleuMeasure(PythonBleu, Measure[BleuStatistics]):
             hypothesis_length=lengths,
             reference_length=closest_reference_length(lengths, references),
         )
+
+    def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> BleuCounts:
+        length = len(hypothesis)
+        closest = len(references[0])
+        if len(references) > 1:
+            closest = min((abs(len(reference) - length), len(reference)) for reference in references)[1]
+        totals = list_totals(length, self.ngram)
+        return match_ngrams(hypothesis, references, self.ngram), totals, length, closest
 
     def score(self, statistics: BleuStatistics) -> Tensor:
         precision, has_weight = self._precisions(statistics)
@@ -106,23 +194,28 @@ class BleuMeasure(PythonBleu, Measure[BleuStatistics]):
             full_sum = 1.0 if self.weights is None else math.fsum(self.weights)
             log_mean = log_mean * full_sum / torch.where(weight_sum > 0, weight_sum, 1.0)
             possible = possible & (weight_sum > 0)
-        return brevity_penalty(statistics) * exponential(log_mean) * possible
+        return _brevity_penalty(statistics) * exponential(log_mean) * possible
 
-    def parts(self, statistics: BleuStatistics) -> dict[str, Tensor]:
-        """Return the smoothed precisions ``(..., orders)``, the brevity penalty ``(...)``, and the counts."""
-        precisions, _ = self._precisions(statistics)
-        return {"precisions": precisions, "brevity_penalty": brevity_penalty(statistics), **statistics._asdict()}
-
-    @property
-    def pair_orders(self) -> tuple[int, ...]:
-        return (self.ngram,)
-
-    def pair_statistics(self, *counts: PairCounts) -> BleuStatistics:
-        """Return the statistics of pairs: the only reference of a pair is the closest one."""
-        ((matches, hypothesis_lengths, reference_lengths),) = counts
-        return BleuStatistics(
-            matches, ngram_totals(hypothesis_lengths, self.ngram), hypothesis_lengths, reference_lengths
-        )
+    def score_in_python(self, counts: BleuCounts) -> float:
+        matches, totals, *lengths = counts
+        if not matches[0]:
+            return 0.0
+        weights = [1.0] * len(matches) if self.weights is None else self.weights
+        # An added value makes an order without n-grams count.
+        is_added = self.smooth in ("smooth2", "add-k") and self.smoothing_value > 0
+        log_mean = weight_sum = 0.0
+        precisions = self._precisions_in_python(matches, totals)
+        for order, (total, precision, weight) in enumerate(zip(totals, precisions, weights, strict=True)):
+            if self.effective_order and not total and not (is_added and order > 0):
+                continue
+            weight_sum += weight
+            if weight:
+                log_mean += weight * math.log(precision) if precision > 0 else -math.inf
+        if self.weights is None or self.effective_order:
+            if weight_sum <= 0:
+                return 0.0
+            log_mean = log_mean * (1.0 if self.weights is None else math.fsum(weights)) / weight_sum
+        return _brevity_penalty_in_python(*lengths) * math.exp(log_mean)
 
     def _precisions(self, statistics: BleuStatistics) -> tuple[Tensor, Tensor | None]:
         """Return the smoothed precision of each order ``(..., orders)``, and 1 if the order counts, else 0.
@@ -135,7 +228,7 @@ class BleuMeasure(PythonBleu, Measure[BleuStatistics]):
         value = self.smoothing_value
         if self.smooth in ("smooth1", "nltk_smooth2"):
             totals = totals.clamp(min=1)
-        if self.smooth in ("nltk_smooth2", "smooth2", "add-k"):
+        if self.smooth in _ADDING:
             added = value * (torch.arange(self.ngram, device=matches.device) > 0).to(dtype)
             matches, totals = matches + added, totals + added
         elif self.smooth in ("smooth1", "floor"):
@@ -149,10 +242,104 @@ class BleuMeasure(PythonBleu, Measure[BleuStatistics]):
         has_ngrams = (totals if self.smooth in ("smooth2", "add-k") else statistics.totals) > 0
         return precisions, has_ngrams.to(dtype)
 
+    def _precisions_in_python(self, matches: Sequence[int], totals: Sequence[int]) -> list[float]:
+        """Return the smoothed precision of each order."""
+        value = self.smoothing_value
+        is_adding = self.smooth in _ADDING
+        least = 1 if self.smooth in ("smooth1", "nltk_smooth2") else 0
+        precisions = []
+        unmatched = 0
+        for order, (matched, total) in enumerate(zip(matches, totals, strict=True)):
+            numerator: float = matched
+            denominator: float = total or least
+            if is_adding and order:
+                numerator, denominator = numerator + value, denominator + value
+            elif not matched:
+                unmatched += 1
+                numerator = {"smooth1": value, "floor": value, "exp": 2.0**-unmatched}.get(self.smooth, 0.0)
+            precisions.append(numerator / denominator if denominator > 0 else 0.0)
+        return precisions
 
-def brevity_penalty(statistics: BleuStatistics) -> Tensor:
+    def parts(self, statistics: BleuStatistics) -> dict[str, Tensor]:
+        """Return the smoothed precisions ``(..., orders)``, the brevity penalty ``(...)``, and the counts."""
+        precisions, _ = self._precisions(statistics)
+        return {"precisions": precisions, "brevity_penalty": _brevity_penalty(statistics), **statistics._asdict()}
+
+    def parts_in_python(
+        self, matches: list[int], totals: list[int], hypothesis_length: int, reference_length: int
+    ) -> dict[str, Any]:
+        """Return the parts that tables show: smoothed precisions, brevity penalty, lengths and their ratio."""
+        return {
+            "precisions": tuple(self._precisions_in_python(matches, totals)),
+            "brevity_penalty": _brevity_penalty_in_python(hypothesis_length, reference_length),
+            "ratio": hypothesis_length / reference_length if reference_length else 0.0,
+            "hypothesis_length": hypothesis_length,
+            "reference_length": reference_length,
+        }
+
+    @property
+    def pair_orders(self) -> tuple[int, ...]:
+        return (self.ngram,)
+
+    def pair_statistics(self, *counts: PairCounts) -> BleuStatistics:
+        """Return the statistics of pairs: the only reference of a pair is the closest one."""
+        ((matches, hypothesis_lengths, reference_lengths),) = counts
+        return BleuStatistics(
+            matches, ngram_totals(hypothesis_lengths, self.ngram), hypothesis_lengths, reference_lengths
+        )
+
+
+def _brevity_penalty(statistics: BleuStatistics) -> Tensor:
     r"""Return ``min(1, exp(1 - r / h))`` ``(...,)``, 0 where the hypothesis is empty and the reference is not."""
     dtype = float_dtype(statistics.matches.device)
     # If the hypothesis is empty, this is -inf. If both are, 0 / 0 is nan, and the penalty 1.
     exponent = 1 - statistics.reference_length.to(dtype) / statistics.hypothesis_length
     return exponential(exponent).nan_to_num(nan=1.0).clamp(max=1)
+
+
+def _brevity_penalty_in_python(hypothesis_length: int, reference_length: int) -> float:
+    """Return the brevity penalty, 0 if the hypothesis is empty and the reference is not."""
+    if not hypothesis_length:
+        return 0.0 if reference_length else 1.0
+    return math.exp(min(0.0, 1 - reference_length / hypothesis_length))
+
+
+def _checked_weights(weights: Sequence[float], orders: int) -> tuple[float, ...]:
+    """Return weights as plain numbers, so that settings can be compared."""
+    if not hasattr(weights, "__len__"):
+        raise TypeError(f"weights must be a sequence of {orders} numbers (got: {weights!r})")
+    if len(weights) != orders:
+        raise ValueError(f"weights must be one for each of {orders} orders (got: {len(weights)})")
+    numbers = tuple(checked_number(weight, f"weights[{index}]", MAX_NUMBER) for index, weight in enumerate(weights))
+    if not any(numbers):
+        raise ValueError(f"weights must not all be 0 (got: {list(numbers)})")
+    return numbers
+
+
+def make_bleu(
+    ngram: int = 4,
+    smooth: Smoothing = "exp",
+    smooth_value: float | None = None,
+    average: Average = "micro",
+    weights: Sequence[float] | None = None,
+    effective_order: bool | None = None,
+    tokenizer: Tokenizer | None = "13a",
+    lowercase: bool = False,
+    pad_id: int | Sequence[int] | None = None,
+) -> Scorer:
+    """Return BLEU with the options of ``ngram_metrics.Bleu``."""
+    measure = BleuMeasure(ngram, smooth, smooth_value, weights, resolve_effective_order(effective_order, average))
+    segment_measure = replace(measure, effective_order=resolve_effective_order(effective_order, "none"))
+    reader = WordReader(tokenizer, lowercase, pad_id)
+    return Scorer(reader, measure, average, {"bleu": ()}, segment_measure=segment_measure)
+
+
+ROWS = (
+    MetricRow(
+        "BLEU",
+        make_bleu,
+        {"tokenizer": "tokenizer", "lowercase": "lowercase"},
+        pair_names=("bleu",),
+        python_cost=120,
+    ),
+)

@@ -26,28 +26,86 @@ Differences from other packages:
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ngram_metrics._core.basics.lazy import torch
+from ngram_metrics._core.basics.option_checks import (
+    MAX_NUMBER,
+    Average,
+    check_booleans,
+    checked_number,
+    checked_order,
+    exact,
+)
 from ngram_metrics._core.counting.documents import Batch, DocumentGroups, float_dtype, repeat_each
 from ngram_metrics._core.counting.matches import ngram_totals
 from ngram_metrics._core.counting.pools import AggregateMatches, aggregate_matches
-from ngram_metrics._core.scoring import python_scores
+from ngram_metrics._core.counting.python_matches import Tokens, list_totals, match_ngrams
 from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, PairCounts
-from ngram_metrics._core.scoring.python_measures import PythonChrf
+from ngram_metrics._core.scoring.metric_row import MetricRow
 from ngram_metrics._core.scoring.references import PairMeasure
 from ngram_metrics._core.scoring.rows import PYTHON_ROWS, pack, score_rows
+from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.text.character_reader import CharacterReader
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+#: The fields of ``MatchStatistics`` in plain Python, a number for each order.
+ChrfCounts = tuple[list[int], list[int], list[int]]
+#: The value of an order without n-grams under eps smoothing.
+_EPSILON = 1e-16
 
-class ChrfMeasure(PythonChrf, PairMeasure[MatchStatistics]):
-    """chrF under the settings of ``PythonChrf``.
+
+@dataclass(frozen=True)
+class ChrfMeasure(PairMeasure[MatchStatistics]):
+    """chrF under fixed settings.
+
+    Attributes:
+        char_order: the longest order of characters, 0 to 1,000.
+        word_order: the longest order of words, 0 to 1,000; 2 is chrF++.
+        beta: how much recall weighs against precision, 0 to 1e15.
+        eps_smoothing: whether F is averaged over all orders; see the module's docstring.
 
     Statistics are ``(..., orders)``, of characters and then of words. A hypothesis has a total of 0 in orders that the
     reference lacks.
+
+    Raises:
+        TypeError: a setting of another type.
+        ValueError: a setting out of its range, or both orders 0.
     """
+
+    char_order: int = 6
+    word_order: int = 0
+    beta: float = 2.0
+    eps_smoothing: bool = False
+
+    python_text_limit = python_token_limit = 1200
+
+    def __post_init__(self) -> None:
+        check_booleans(self)
+        for name, order in (("char_order", self.char_order), ("word_order", self.word_order)):
+            object.__setattr__(self, name, checked_order(order, name, lowest=0))
+        if self.char_order + self.word_order == 0:
+            raise ValueError("char_order and word_order are both 0: expected at least one order")
+        object.__setattr__(self, "beta", checked_number(self.beta, "beta", MAX_NUMBER, "F is then the recall"))
+
+    def signature(self) -> dict[str, str]:
+        """Return the settings, all but the last in sacrebleu's format."""
+        return {
+            "eff": "no" if self.eps_smoothing else "yes",
+            "nc": str(self.char_order),
+            "nw": str(self.word_order),
+            "beta": exact(self.beta, "g"),
+        }
+
+    @property
+    def pair_orders(self) -> tuple[int, ...]:
+        """The longest orders: of characters and, for chrF++, of words."""
+        return (self.char_order, self.word_order) if self.word_order else (self.char_order,)
 
     @property
     def layout(self) -> Layout[MatchStatistics]:
@@ -58,6 +116,20 @@ class ChrfMeasure(PythonChrf, PairMeasure[MatchStatistics]):
         # The totals of a corpus leave out n-grams of orders that the reference lacks.
         return MatchStatistics(matches, hypothesis * (reference > 0), reference)
 
+    def count_in_python(self, hypothesis: Sequence[Tokens], references: Sequence[Sequence[Tokens]]) -> ChrfCounts:
+        rows: list[ChrfCounts] = []
+        for reference in references:
+            row: ChrfCounts = ([], [], [])
+            for tokens, reference_tokens, order in zip(hypothesis, reference, self.pair_orders, strict=True):
+                matches = match_ngrams(tokens, [reference_tokens], order)
+                fields = count_fields(matches, len(tokens), len(reference_tokens))
+                for counts, kind_counts in zip(row, fields, strict=True):
+                    counts.extend(kind_counts)
+            rows.append(row)
+        if len(rows) == 1:
+            return rows[0]
+        return max(rows, key=lambda row: self._scaled_in_python(row, 100))
+
     def score(self, statistics: MatchStatistics) -> Tensor:
         return self._scaled_score(statistics, 1)
 
@@ -65,12 +137,33 @@ class ChrfMeasure(PythonChrf, PairMeasure[MatchStatistics]):
         """Return chrF from 0 to 100, in sacrebleu's order of operations, so that the same references tie."""
         return self._scaled_score(statistics, 100)
 
+    def score_in_python(self, counts: ChrfCounts) -> float:
+        return self._scaled_in_python(counts, 1)
+
     def _scaled_score(self, statistics: MatchStatistics, scale: int) -> Tensor:
         factor = self.beta**2
         if self.eps_smoothing:
             return scale * _smoothed_sum(statistics, factor) / statistics.matches.shape[-1]
         score = _fscore(*_mean_precision_and_recall(statistics), factor)
         return score if scale == 1 else scale * score
+
+    def _scaled_in_python(self, counts: ChrfCounts, scale: int) -> float:
+        factor = self.beta**2
+        if self.eps_smoothing:
+            total = 0.0
+            for matched, has, wants in zip(*counts, strict=True):
+                precision = matched / has if has and wants else _EPSILON
+                recall = matched / wants if wants else _EPSILON
+                weighed = factor * precision + recall
+                total += _fscore_in_python(precision, recall, factor) if weighed > 0 else _EPSILON
+            return scale * total / len(counts[0])
+        precision, recall, orders = 0.0, 0.0, 0
+        for matched, has, wants in zip(*counts, strict=True):
+            if has and wants:
+                precision += matched / has
+                recall += matched / wants
+                orders += 1
+        return scale * _fscore_in_python(precision / max(1, orders), recall / max(1, orders), factor)
 
     def pair_statistics(self, *counts: PairCounts) -> MatchStatistics:
         """Return the statistics of pairs from the counts of characters and, for chrF++, of words.
@@ -92,23 +185,11 @@ class ChrfMeasure(PythonChrf, PairMeasure[MatchStatistics]):
         return score_rows(self, pack(MatchStatistics(*torch.broadcast_tensors(*statistics)), self.layout))
 
 
-def aggregate_scores(
-    measure: ChrfMeasure, hypotheses: DocumentGroups, references: DocumentGroups, device: torch.device
-) -> Tensor:
-    """Return chrF of each hypothesis, ``(hypotheses,)``, with the average counts of its group's references.
-
-    The measure is without words, and a hypothesis without references scores 0.
-    """
-    scores = score_aggregates(measure, aggregate_matches(hypotheses, references, measure.char_order, device))
-    return scores * (repeat_each(references.counts, hypotheses.counts) > 0).to(scores.device)
-
-
-def score_aggregates(measure: ChrfMeasure, counts: AggregateMatches) -> Tensor:
-    """Return chrF of each hypothesis, ``(hypotheses,)``, with the average counts of at least one reference."""
-    matches, hypothesis, reference = counts
-    # All counts are multiplied by the number of references, which changes neither precision nor recall.
-    statistics = MatchStatistics(matches, hypothesis * (reference > 0), reference)
-    return score_rows(measure, pack(statistics, measure.layout))
+def count_fields(matches: list[int], hypothesis_length: int, reference_length: int) -> ChrfCounts:
+    """Return the matches of a pair in one kind of token with its totals, in each order."""
+    wanted = list_totals(reference_length, len(matches))
+    totals = list_totals(hypothesis_length, len(matches))
+    return matches, [has if wants else 0 for has, wants in zip(totals, wanted, strict=True)], wanted
 
 
 def _mean_precision_and_recall(statistics: MatchStatistics) -> tuple[Tensor, Tensor]:
@@ -144,18 +225,64 @@ def _mean_precision_and_recall(statistics: MatchStatistics) -> tuple[Tensor, Ten
 
 
 def _smoothed_sum(statistics: MatchStatistics, factor: float) -> Tensor:
-    """Return the sum of F over the orders, with ``python_scores.EPSILON`` for an order without n-grams."""
+    """Return the sum of F over the orders, with ``_EPSILON`` for an order without n-grams."""
     dtype = float_dtype(statistics.matches.device)
     total = torch.zeros_like(statistics.matches[..., 0], dtype=dtype)
     for matches, hypothesis, reference in zip(*(field.unbind(-1) for field in statistics), strict=True):
         counts = matches.to(dtype)
         precision, recall = counts / hypothesis.clamp(min=1), counts / reference.clamp(min=1)
-        precision = torch.where((hypothesis > 0) & (reference > 0), precision, python_scores.EPSILON)
-        recall = torch.where(reference > 0, recall, python_scores.EPSILON)
-        total += torch.where(factor * precision + recall > 0, _fscore(precision, recall, factor), python_scores.EPSILON)
+        precision = torch.where((hypothesis > 0) & (reference > 0), precision, _EPSILON)
+        recall = torch.where(reference > 0, recall, _EPSILON)
+        total += torch.where(factor * precision + recall > 0, _fscore(precision, recall, factor), _EPSILON)
     return total
 
 
 def _fscore(precision: Tensor, recall: Tensor, factor: float) -> Tensor:
     weighed = factor * precision + recall
     return (1 + factor) * precision * recall / weighed.clamp(min=torch.finfo(weighed.dtype).tiny)
+
+
+def _fscore_in_python(precision: float, recall: float, factor: float) -> float:
+    return (1 + factor) * precision * recall / max(factor * precision + recall, sys.float_info.min)
+
+
+def make_chrf(
+    char_order: int = 6,
+    word_order: int = 0,
+    beta: float = 2.0,
+    lowercase: bool = False,
+    whitespace: bool = False,
+    eps_smoothing: bool = False,
+    average: Average = "micro",
+    pad_id: int | Sequence[int] | None = None,
+) -> Scorer:
+    """Return chrF with the options of ``ngram_metrics.ChrF``, which is called chrf++ with words up to order 2."""
+    measure = ChrfMeasure(char_order, word_order, beta, eps_smoothing)
+    name = "chrf++" if measure.word_order == 2 else "chrf"
+    return Scorer(CharacterReader(lowercase, whitespace, word_order > 0, pad_id), measure, average, {name: ()})
+
+
+_LOWERCASE = {"chrf_lowercase": "lowercase"}
+ROWS = (
+    MetricRow("chrF", make_chrf, _LOWERCASE, pair_names=("chrf",), python_cost=370),
+    MetricRow("chrF++", make_chrf, _LOWERCASE, {"word_order": 2}, pair_names=("chrf++",), python_cost=440),
+)
+
+
+def aggregate_scores(
+    measure: ChrfMeasure, hypotheses: DocumentGroups, references: DocumentGroups, device: torch.device
+) -> Tensor:
+    """Return chrF of each hypothesis, ``(hypotheses,)``, with the average counts of its group's references.
+
+    The measure is without words, and a hypothesis without references scores 0.
+    """
+    scores = score_aggregates(measure, aggregate_matches(hypotheses, references, measure.char_order, device))
+    return scores * (repeat_each(references.counts, hypotheses.counts) > 0).to(scores.device)
+
+
+def score_aggregates(measure: ChrfMeasure, counts: AggregateMatches) -> Tensor:
+    """Return chrF of each hypothesis, ``(hypotheses,)``, with the average counts of at least one reference."""
+    matches, hypothesis, reference = counts
+    # All counts are multiplied by the number of references, which changes neither precision nor recall.
+    statistics = MatchStatistics(matches, hypothesis * (reference > 0), reference)
+    return score_rows(measure, pack(statistics, measure.layout))

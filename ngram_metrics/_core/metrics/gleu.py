@@ -11,14 +11,21 @@ used, the first on ties, and a corpus (micro) sums the counts of these, as nltk'
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ngram_metrics._core.basics.lazy import torch
+from ngram_metrics._core.basics.option_checks import Average
 from ngram_metrics._core.counting.documents import float_dtype
 from ngram_metrics._core.counting.matches import ngram_totals
-from ngram_metrics._core.scoring.measure import Layout, PairCounts
-from ngram_metrics._core.scoring.python_measures import PythonGleu
-from ngram_metrics._core.scoring.references import OrderMeasure
+from ngram_metrics._core.counting.python_matches import Tokens, list_totals, match_ngrams
+from ngram_metrics._core.scoring.measure import Layout, OrderMeasure, PairCounts
+from ngram_metrics._core.scoring.metric_row import MetricRow
+from ngram_metrics._core.scoring.references import PairMeasure
+from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.text.input_types import Tokenizer
+from ngram_metrics._core.text.word_reader import WordReader
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -31,20 +38,52 @@ class GleuStatistics(NamedTuple):
     ngrams: Tensor
 
 
-class GleuMeasure(PythonGleu, OrderMeasure[GleuStatistics]):
+@dataclass(frozen=True)
+class GleuMeasure(OrderMeasure[GleuStatistics], PairMeasure[GleuStatistics]):
     """GLEU up to the order ``ngram``."""
+
+    ngram: int = 4
 
     layout = Layout(GleuStatistics, (None, None))
 
-    def score(self, statistics: GleuStatistics) -> Tensor:
-        dtype = float_dtype(statistics.matches.device)
-        return statistics.matches.to(dtype) / statistics.ngrams.clamp(min=1).to(dtype)
-
-    def selection_score(self, statistics: GleuStatistics) -> Tensor:
-        """Return the score, or -0.5 if neither side has an n-gram: nltk leaves such a reference out."""
-        return torch.where(statistics.ngrams > 0, self.score(statistics), -0.5)
+    @property
+    def pair_orders(self) -> tuple[int, ...]:
+        return (self.ngram,)
 
     def pair_statistics(self, *counts: PairCounts) -> GleuStatistics:
         ((matches, *lengths),) = counts
         hypothesis, reference = (ngram_totals(side, self.ngram).sum(-1) for side in lengths)
         return GleuStatistics(matches.sum(-1), torch.maximum(hypothesis, reference))
+
+    def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, int]:
+        has = sum(list_totals(len(hypothesis), self.ngram))
+        rows = []
+        for reference in references:
+            wants = sum(list_totals(len(reference), self.ngram))
+            rows.append((sum(match_ngrams(hypothesis, [reference], self.ngram)), max(has, wants)))
+        return max(rows, key=lambda row: self.score_in_python(row) if row[1] else -1.0)
+
+    def score(self, statistics: GleuStatistics) -> Tensor:
+        dtype = float_dtype(statistics.matches.device)
+        return statistics.matches.to(dtype) / statistics.ngrams.clamp(min=1).to(dtype)
+
+    def score_in_python(self, counts: tuple[int, int]) -> float:
+        matched, ngrams = counts
+        return matched / max(1, ngrams)
+
+    def selection_score(self, statistics: GleuStatistics) -> Tensor:
+        """Return the score, or -0.5 if neither side has an n-gram: nltk leaves such a reference out."""
+        return torch.where(statistics.ngrams > 0, self.score(statistics), -0.5)
+
+
+def make_gleu(
+    ngram: int = 4,
+    average: Average = "micro",
+    tokenizer: Tokenizer | None = None,
+    pad_id: int | Sequence[int] | None = None,
+) -> Scorer:
+    """Return Google-BLEU with the options of ``ngram_metrics.Gleu``."""
+    return Scorer(WordReader(tokenizer, pad_id=pad_id), GleuMeasure(ngram), average, {"gleu": ()})
+
+
+ROWS = (MetricRow("GLEU", make_gleu, {"tokenizer": "tokenizer"}, pair_names=("gleu",), python_cost=120),)

@@ -20,28 +20,77 @@ Differences from torch-ngram, whose ``get_score`` this replaces:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ngram_metrics._core.basics.option_checks import Average
 from ngram_metrics._core.counting.documents import float_dtype
 from ngram_metrics._core.counting.matches import count_ngrams
-from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, PairCounts
-from ngram_metrics._core.scoring.python_measures import PythonOverlap
-from ngram_metrics._core.scoring.references import OrderMeasure
+from ngram_metrics._core.counting.python_matches import Tokens, match_ngrams
+from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, OrderMeasure, PairCounts
+from ngram_metrics._core.scoring.metric_row import MetricRow
+from ngram_metrics._core.scoring.references import PairMeasure
+from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.text.input_types import Tokenizer
+from ngram_metrics._core.text.word_reader import WordReader
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-class OverlapMeasure(PythonOverlap, OrderMeasure[MatchStatistics]):
+@dataclass(frozen=True)
+class OverlapMeasure(OrderMeasure[MatchStatistics], PairMeasure[MatchStatistics]):
     """N-gram overlap of the order ``ngram``."""
 
+    ngram: int = 1
+
     layout = Layout(MatchStatistics, (None, None, None))
+
+    @property
+    def pair_orders(self) -> tuple[int, ...]:
+        return (self.ngram,)
+
+    def pair_statistics(self, *counts: PairCounts) -> MatchStatistics:
+        ((matches, *lengths),) = counts
+        return MatchStatistics(matches[..., -1], *(count_ngrams(side, self.ngram) for side in lengths))
+
+    def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, int, int]:
+        has = max(0, len(hypothesis) - self.ngram + 1)
+        rows = [
+            (match_ngrams(hypothesis, [reference], self.ngram)[-1], has, max(0, len(reference) - self.ngram + 1))
+            for reference in references
+        ]
+        return max(rows, key=self.score_in_python)
 
     def score(self, statistics: MatchStatistics) -> Tensor:
         dtype = float_dtype(statistics.matches.device)
         both = statistics.hypothesis_totals + statistics.reference_totals
         return 2 * statistics.matches.to(dtype) / both.clamp(min=1).to(dtype)
 
-    def pair_statistics(self, *counts: PairCounts) -> MatchStatistics:
-        ((matches, *lengths),) = counts
-        return MatchStatistics(matches[..., -1], *(count_ngrams(side, self.ngram) for side in lengths))
+    def score_in_python(self, counts: tuple[int, int, int]) -> float:
+        matched, has, wants = counts
+        return 2 * matched / (has + wants or 1)
+
+
+def make_overlap(
+    ngram: int = 1,
+    average: Average = "macro",
+    tokenizer: Tokenizer | None = None,
+    pad_id: int | Sequence[int] | None = None,
+) -> Scorer:
+    """Return n-gram overlap with the options of ``ngram_metrics.NgramOverlap``."""
+    reader = WordReader(tokenizer, pad_id=pad_id, samples=True)
+    return Scorer(reader, OverlapMeasure(ngram), average, {"ngram_overlap": ()})
+
+
+ROWS = (
+    MetricRow(
+        "overlap",
+        make_overlap,
+        {"tokenizer": "tokenizer"},
+        average="macro",
+        pair_names=("overlap",),
+        python_cost=105,
+    ),
+)

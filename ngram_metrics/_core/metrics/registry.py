@@ -1,70 +1,61 @@
-"""A row for each metric that ``evaluate``, the command and the lists of metrics know by name, without torch.
-
-``_core.metrics.definitions.make_metric`` makes a metric from its row.
-"""
+"""The metrics that ``evaluate``, the command and the lists of metrics know by name."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 
-from ngram_metrics._core.basics.option_checks import Average
+from ngram_metrics._core.basics.option_checks import ROUGE_KEYS
+from ngram_metrics._core.scoring.metric_row import MetricRow
+from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.text.input_types import Tokenizer
 
-_NONE: Mapping[str, str] = MappingProxyType({})
-
-
-class MetricRow(NamedTuple):
-    """What is known of a metric before it is made.
-
-    Attributes:
-        title: its name as papers write it; in lower case, the name by which it is known here.
-        function: the function of ``_core.metrics.definitions`` that makes it.
-        text_options: the options for text that it takes, as the command names them, and their names in that function.
-        options: the options by which it differs from other metrics of its function.
-        average: the average of its function.
-        pair_names: the names under which it scores pairs, for MBR decoding; ROUGE has one for each key.
-        needs_references: whether hypotheses are compared with references.
-        python_cost: the nanoseconds that a character takes more in plain Python than in arrays; None if only arrays
-            count it.
-    """
-
-    title: str
-    function: str
-    text_options: Mapping[str, str] = _NONE
-    options: Mapping[str, Any] = _NONE
-    average: Average = "micro"
-    pair_names: tuple[str, ...] = ()
-    needs_references: bool = True
-    python_cost: int | None = None
-
-    def text_parameters(self, text_options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options for text that the function takes, by the names of its parameters."""
-        return {name: text_options[option] for option, name in self.text_options.items() if option in text_options}
-
-
-_TOKENIZER = {"tokenizer": "tokenizer"}
-_CHRF_LOWERCASE = {"chrf_lowercase": "lowercase"}
-#: The metrics by their names.
-REGISTRY = {
-    row.title.lower(): row
-    for row in (
-        MetricRow("BLEU", "bleu", {**_TOKENIZER, "lowercase": "lowercase"}, pair_names=("bleu",), python_cost=120),
-        MetricRow("chrF", "chrf", _CHRF_LOWERCASE, pair_names=("chrf",), python_cost=370),
-        MetricRow("chrF++", "chrf", _CHRF_LOWERCASE, {"word_order": 2}, pair_names=("chrf++",), python_cost=440),
-        MetricRow(
-            "ROUGE", "rouge", {"stem": "use_stemmer"}, {}, "macro", ("rouge1", "rouge2", "rougeL"), python_cost=120
-        ),
-        MetricRow("overlap", "overlap", _TOKENIZER, average="macro", pair_names=("overlap",), python_cost=105),
-        MetricRow("GLEU", "gleu", _TOKENIZER, pair_names=("gleu",), python_cost=120),
-        MetricRow("TER", "ter"),
-        MetricRow("repetition", "repetition", _TOKENIZER, average="macro", needs_references=False, python_cost=80),
-    )
+#: The file of each metric.
+_FILES = {
+    **{"bleu": "bleu", "chrf": "chrf", "chrf++": "chrf", "rouge": "rouge", "overlap": "overlap", "gleu": "gleu"},
+    **{"ter": "ter", "repetition": "repetition"},
 }
-#: All options for text, as the command names them.
-TEXT_OPTIONS = tuple(dict.fromkeys(option for row in REGISTRY.values() for option in row.text_options))
+
+
+class _Registry(Mapping[str, MetricRow]):
+    """The row of each metric by its name, from its file, which is imported when the row is asked for."""
+
+    def __getitem__(self, name: str) -> MetricRow:
+        rows: tuple[MetricRow, ...] = import_module(f"ngram_metrics._core.metrics.{_FILES[name]}").ROWS
+        (row,) = (row for row in rows if row.title.lower() == name)
+        return row
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_FILES)
+
+    def __len__(self) -> int:
+        return len(_FILES)
+
+
+REGISTRY = _Registry()
+
+
+def text_options() -> tuple[str, ...]:
+    """Return all options for text, as the command names them."""
+    return tuple(dict.fromkeys(option for row in REGISTRY.values() for option in row.text_options))
 
 
 def takers_of(text_option: str) -> tuple[str, ...]:
     """Return the names of the metrics that take an option for text."""
     return tuple(name for name, row in REGISTRY.items() if text_option in row.text_options)
+
+
+def make_metric(name: str, tokenizer: Tokenizer = "13a", **text_options: bool) -> Scorer:
+    """Return a metric with this name: one of ``_core.metrics.registry.REGISTRY``, or a key of ROUGE.
+
+    A metric takes the options for text that its row names, and leaves out the others.
+
+    Raises:
+        ValueError: an unknown name.
+        ModuleNotFoundError: TER, and sacrebleu is not installed.
+    """
+    row = REGISTRY["rouge" if name in ROUGE_KEYS else name]
+    options = {**row.options, **row.text_parameters({"tokenizer": tokenizer, **text_options})}
+    if name in ROUGE_KEYS:
+        options["rouge_keys"] = name
+    return row.make(**options).rename(name)

@@ -40,6 +40,7 @@ with the number of words and not of pairs of texts.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ngram_metrics._core.basics.lazy import torch
@@ -47,9 +48,13 @@ from ngram_metrics._core.basics.option_checks import Average
 from ngram_metrics._core.counting.corpus import CorpusNgrams, corpus_ngrams, distinct_ngrams
 from ngram_metrics._core.counting.documents import Batch, RaggedTokens, float_dtype
 from ngram_metrics._core.counting.matches import count_ngrams, ngram_totals
+from ngram_metrics._core.counting.python_matches import Tokens
 from ngram_metrics._core.metrics.bleu import BleuStatistics
-from ngram_metrics._core.scoring.measure import Layout, Measure
-from ngram_metrics._core.scoring.python_measures import PythonRepetition
+from ngram_metrics._core.scoring.measure import Layout, OrderMeasure
+from ngram_metrics._core.scoring.metric_row import MetricRow
+from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.text.input_types import Tokenizer
+from ngram_metrics._core.text.word_reader import WordReader
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -67,20 +72,56 @@ class RepetitionStatistics(NamedTuple):
     totals: Tensor
 
 
-class RepetitionMeasure(PythonRepetition, Measure[RepetitionStatistics]):
+@dataclass(frozen=True)
+class RepetitionMeasure(OrderMeasure[RepetitionStatistics]):
     """Repetition of the order ``ngram``."""
 
+    ngram: int = 4
+
     layout = Layout(RepetitionStatistics, (None, None))
+    higher_is_better = False
+    has_references = False
+    python_text_limit, python_token_limit = 6000, 1200
 
     def statistics(self, batch: Batch) -> RepetitionStatistics:
         texts = batch.sides.hypotheses
         totals = count_ngrams(texts.lengths, self.ngram)
         return RepetitionStatistics(distinct_ngrams(texts, self.ngram), totals)
 
+    def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, int]:
+        ngrams = [*zip(*(hypothesis[skipped:] for skipped in range(self.ngram)), strict=False)]
+        return len({*ngrams}), len(ngrams)
+
     def score(self, statistics: RepetitionStatistics) -> Tensor:
         dtype = float_dtype(statistics.totals.device)
         repeated = statistics.totals - statistics.distinct
         return repeated.to(dtype) / statistics.totals.clamp(min=1).to(dtype)
+
+    def score_in_python(self, counts: tuple[int, int]) -> float:
+        distinct, total = counts
+        return (total - distinct) / max(1, total)
+
+
+def make_repetition(
+    ngram: int = 4,
+    average: Average = "macro",
+    tokenizer: Tokenizer | None = None,
+    pad_id: int | Sequence[int] | None = None,
+) -> Scorer:
+    """Return repetition with the options of ``ngram_metrics.Repetition``."""
+    return Scorer(WordReader(tokenizer, pad_id=pad_id), RepetitionMeasure(ngram), average, {"repetition": ()})
+
+
+ROWS = (
+    MetricRow(
+        "repetition",
+        make_repetition,
+        {"tokenizer": "tokenizer"},
+        average="macro",
+        needs_references=False,
+        python_cost=80,
+    ),
+)
 
 
 def distinct_in_corpus(texts: RaggedTokens, orders: Sequence[int]) -> RepetitionStatistics:

@@ -29,12 +29,24 @@ Differences from other packages:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
 
 from ngram_metrics._core.basics.lazy import torch
-from ngram_metrics._core.basics.option_checks import ROUGE_KEYS, Average, RougeKey, check_choice, checked_keys
+from ngram_metrics._core.basics.option_checks import (
+    DEFAULT_ROUGE_KEYS,
+    ROUGE_KEYS,
+    Average,
+    RougeKey,
+    check_choice,
+    checked_keys,
+    checked_order,
+    exact,
+    value_indices,
+)
 from ngram_metrics._core.counting.all_pairs import MatchBlock
 from ngram_metrics._core.counting.documents import (
     Batch,
@@ -46,11 +58,20 @@ from ngram_metrics._core.counting.documents import (
     owners,
 )
 from ngram_metrics._core.counting.matches import count_ngrams, ngram_totals
+from ngram_metrics._core.counting.python_matches import (
+    RougeText,
+    Tokens,
+    match_ngrams,
+    match_short_pair,
+    match_words,
+    subsequence_length,
+    union_hits,
+)
 from ngram_metrics._core.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics._core.counting.subsequence.subsequence_pairs import all_pairs_subsequences
 from ngram_metrics._core.counting.subsequence.union import union_subsequence_hits
 from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, Measure, PairCounts, Statistics
-from ngram_metrics._core.scoring.python_measures import PythonRouge
+from ngram_metrics._core.scoring.metric_row import MetricRow
 from ngram_metrics._core.scoring.references import (
     Pairs,
     best_statistics,
@@ -59,12 +80,21 @@ from ngram_metrics._core.scoring.references import (
     pair_up,
     sum_over_references,
 )
+from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.text.input_types import Tokenizer
+from ngram_metrics._core.text.rouge_reader import RougeReader
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 #: torchmetrics' two options for several references.
 Accumulate = Literal["best", "avg"]
+#: How several references become one count: see above.
+Reducer = Literal["best", "best_recall", "sum"]
+#: The fields of ``MatchStatistics`` in plain Python, for one key.
+Counts = tuple[int, int, int]
+#: Below this number of words in a pair, operations on integers with a bit for each word are faster than those on lists.
+_FEW_WORDS = 600
 
 
 class RougeScores(NamedTuple):
@@ -105,8 +135,36 @@ class KeyedMeasure(Measure[Statistics]):
         return super().pair_blocks(hypotheses, references, device)
 
 
-class RougeMeasure(PythonRouge, KeyedMeasure[MatchStatistics]):
-    """ROUGE under the settings of ``PythonRouge``, with statistics ``(..., keys)``."""
+@dataclass(frozen=True)
+class RougeMeasure(KeyedMeasure[MatchStatistics]):
+    """ROUGE under fixed settings.
+
+    Attributes:
+        variants: for each key the order of its n-grams, 1 to 1,000, or ``"L"`` or ``"Lsum"``.
+        reducer: how several references become one count.
+        alpha: the weight in F = P R / ((1 - alpha) P + alpha R), from 0 to 1: 0 makes F the recall, 1 the precision;
+            None for F1.
+
+    Statistics are ``(..., keys)``.
+
+    Raises:
+        TypeError: an order that is not an integer.
+        ValueError: an order out of its range.
+    """
+
+    variants: tuple[int | str, ...]
+    reducer: Reducer = "best"
+    alpha: float | None = None
+
+    python_text_limit, python_token_limit = 6000, 1000
+
+    def __post_init__(self) -> None:
+        checked = tuple(variant if variant in ("L", "Lsum") else checked_order(variant) for variant in self.variants)
+        object.__setattr__(self, "variants", checked)
+
+    def signature(self) -> dict[str, str]:
+        fields = {"keys": ",".join(map(str, self.variants)), "multiref": self.reducer}
+        return fields if self.alpha is None else {**fields, "alpha": exact(self.alpha, "g")}
 
     @property
     def layout(self) -> Layout[MatchStatistics]:
@@ -120,12 +178,37 @@ class RougeMeasure(PythonRouge, KeyedMeasure[MatchStatistics]):
             return MatchStatistics(*(sum_over_references(field, pairs) for field in counts))
         return best_statistics(counts, self.score(counts)[..., 1 if self.reducer == "best_recall" else 2], pairs)
 
-    def select_key(self, key: int) -> RougeMeasure:
-        return replace(self, variants=self.variants[key : key + 1])
+    def count_in_python(
+        self, hypothesis: RougeText | Tokens, references: Sequence[RougeText | Tokens]
+    ) -> tuple[Sequence[int], ...]:
+        # Without sentences, the words are one sentence.
+        first, *others = (
+            document if isinstance(document, RougeText) else RougeText(document, [document])
+            for document in (hypothesis, *references)
+        )
+        rows = [_count_in_python(first, other, self.variants) for other in others]
+        if len(rows) == 1:
+            (counts,) = rows
+        elif self.reducer == "sum":
+            fields = [zip(*key_rows, strict=True) for key_rows in zip(*rows, strict=True)]
+            counts = [(sum(matched), sum(has), sum(wants)) for matched, has, wants in fields]
+        else:
+            counts = [max(key_rows, key=self._selection_score) for key_rows in zip(*rows, strict=True)]
+        return tuple(zip(*counts, strict=True))
+
+    def _selection_score(self, counts: Counts) -> float:
+        """Return the score by which the best reference of a key is chosen."""
+        return precision_recall_f_in_python(counts, self.alpha)[1 if self.reducer == "best_recall" else 2]
 
     def score(self, statistics: MatchStatistics) -> Tensor:
         """Return ``(..., keys, 3)``: precision, recall and F of each key, from 0 to 1."""
         return precision_recall_f(statistics, self.alpha)
+
+    def score_in_python(self, counts: tuple[Sequence[int], ...]) -> list[tuple[float, float, float]]:
+        return [precision_recall_f_in_python(key, self.alpha) for key in zip(*counts, strict=True)]
+
+    def select_key(self, key: int) -> RougeMeasure:
+        return replace(self, variants=self.variants[key : key + 1])
 
     def pair_statistics(self, *counts: PairCounts) -> MatchStatistics:
         return _statistics_of_longest(*counts)
@@ -186,6 +269,18 @@ def precision_recall_f(counts: MatchStatistics, alpha: float | None = None) -> T
     return torch.stack((precision, recall, fmeasure), -1)
 
 
+def precision_recall_f_in_python(counts: Counts, alpha: float | None = None) -> tuple[float, float, float]:
+    """Return precision, recall and F of counts."""
+    matched, has, wants = counts
+    precision = matched / (has or 1)
+    recall = matched / (wants or 1)
+    if not matched:
+        return precision, recall, 0.0
+    if alpha is None:
+        return precision, recall, 2 * precision * recall / (precision + recall)
+    return precision, recall, precision * recall / ((1 - alpha) * precision + alpha * recall)
+
+
 def _count(batch: Batch, variants: Sequence[int | str]) -> tuple[MatchStatistics, Pairs]:
     """Count every key for every pair, ``(pairs, keys)``."""
     pairs = pair_up(batch.sides)
@@ -203,6 +298,56 @@ def _count(batch: Batch, variants: Sequence[int | str]) -> tuple[MatchStatistics
         columns["Lsum"] = by_sentence or columns["L"]
     fields = zip(*(columns[variant] for variant in variants), strict=True)
     return MatchStatistics(*(torch.stack(field, -1) for field in fields)), pairs
+
+
+def _count_summaries(batch: Batch, pairs: Pairs) -> tuple[Tensor, ...] | None:
+    """Return hits, tokens of the hypothesis and tokens of the reference for ``rougeLsum``, each ``(pairs,)``."""
+    summaries = batch.summaries
+    if summaries is None:
+        return None
+    if isinstance(summaries, PaddedSides):
+        separated = pair_up(summaries)
+        hits = union_subsequence_hits(cast(PaddedPairs, separated.documents), batch.separator_id)
+        if separated.present is not None and isinstance(batch.sides, RaggedSides):
+            hits = hits[separated.present]  # lists leave missing references out
+        return hits, *(side.lengths for side in pairs.documents)
+    if pairs.references is not None:
+        summaries = summaries._replace(hypotheses=summaries.hypotheses.take(owners(pairs.references.counts)))
+    return union_subsequence_hits(summaries), *(side.join().lengths for side in summaries)
+
+
+def _count_in_python(hypothesis: RougeText, reference: RougeText, variants: Sequence[int | str]) -> list[Counts]:
+    """Return the counts of each key with one reference."""
+    words, sentences = hypothesis
+    other_words, other_sentences = reference
+    has, wants = len(words), len(other_words)
+    longest = _longest_order(tuple(variants))
+    length = None
+    matches: Sequence[int] = ()
+    if longest > 2 or has + wants >= _FEW_WORDS:
+        matches = match_ngrams(words, [other_words], longest)
+    elif longest == len(variants) == 1:
+        matches = (match_words(words, other_words),)
+    elif longest:
+        *matches, length = match_short_pair(words, other_words)
+    counts: list[Counts] = []
+    for variant in variants:
+        if variant.__class__ is int:
+            left = variant - 1
+            counts.append((matches[left], has - left if has > left else 0, wants - left if wants > left else 0))
+        elif variant == "L" or ([words], [other_words]) == (sentences, other_sentences):
+            if length is None:
+                length = subsequence_length(words, other_words)
+            counts.append((length, has, wants))
+        else:
+            hits = union_hits(sentences, other_sentences)
+            counts.append((hits, sum(map(len, sentences)), sum(map(len, other_sentences))))
+    return counts
+
+
+@cache
+def _longest_order(variants: tuple[int | str, ...]) -> int:
+    return max((variant for variant in variants if isinstance(variant, int)), default=0)
 
 
 def _statistics_of_longest(counts: PairCounts) -> MatchStatistics:
@@ -230,17 +375,34 @@ def rouge_measure(
     return MeanRougeMeasure(variants) if accumulate == "avg" else RougeMeasure(variants)
 
 
-def _count_summaries(batch: Batch, pairs: Pairs) -> tuple[Tensor, ...] | None:
-    """Return hits, tokens of the hypothesis and tokens of the reference for ``rougeLsum``, each ``(pairs,)``."""
-    summaries = batch.summaries
-    if summaries is None:
-        return None
-    if isinstance(summaries, PaddedSides):
-        separated = pair_up(summaries)
-        hits = union_subsequence_hits(cast(PaddedPairs, separated.documents), batch.separator_id)
-        if separated.present is not None and isinstance(batch.sides, RaggedSides):
-            hits = hits[separated.present]  # lists leave missing references out
-        return hits, *(side.lengths for side in pairs.documents)
-    if pairs.references is not None:
-        summaries = summaries._replace(hypotheses=summaries.hypotheses.take(owners(pairs.references.counts)))
-    return union_subsequence_hits(summaries), *(side.join().lengths for side in summaries)
+def make_rouge(
+    use_stemmer: bool = False,
+    normalizer: Callable[[str], str] | None = None,
+    tokenizer: Tokenizer | None = None,
+    accumulate: Accumulate = "best",
+    rouge_keys: RougeKey | Sequence[RougeKey] = DEFAULT_ROUGE_KEYS,
+    average: Average = "macro",
+    sentence_splitter: Callable[[str], Sequence[str]] | None = None,
+    sentence_separator_id: int | None = None,
+    pad_id: int | Sequence[int] | None = None,
+) -> Scorer:
+    """Return ROUGE with the options of ``ngram_metrics.ROUGEScore``, whose score is NaN without segments."""
+    keys = checked_keys(rouge_keys)
+    reader = RougeReader(
+        use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
+    )
+    measure = rouge_measure(keys, accumulate, average)
+    titles: dict[str, str] = {key: f"{key}_fmeasure" for key in keys}
+    return Scorer(reader, measure, average, value_indices(keys), titles, math.nan)
+
+
+ROWS = (
+    MetricRow(
+        "ROUGE",
+        make_rouge,
+        {"stem": "use_stemmer"},
+        average="macro",
+        pair_names=("rouge1", "rouge2", "rougeL"),
+        python_cost=120,
+    ),
+)

@@ -24,14 +24,17 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 from functools import cache
-from importlib.metadata import version
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from ngram_metrics._core.basics.lazy import torch
-from ngram_metrics._core.basics.option_checks import check_booleans
+from ngram_metrics._core.basics.option_checks import Average, check_booleans
 from ngram_metrics._core.counting.documents import Batch, RaggedSides, float_dtype
 from ngram_metrics._core.scoring.measure import Layout, Measure
+from ngram_metrics._core.scoring.metric_row import MetricRow
+from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.text.tokenizer_option import installed_version
+from ngram_metrics._core.text.word_reader import TextReader
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.ter import TER
@@ -131,7 +134,7 @@ class TerMeasure(Measure[TerStatistics]):
             "norm": on[self.normalized],
             "punct": on[not self.no_punct],
             "asian": on[self.asian_support],
-            "sacrebleu": version("sacrebleu"),
+            "sacrebleu": installed_version("sacrebleu"),
         }
 
 
@@ -142,3 +145,18 @@ def _sacrebleu_ter(measure: TerMeasure) -> TER:
     from sacrebleu.metrics.ter import TER
 
     return TER(**asdict(measure))
+
+
+def make_ter(
+    normalized: bool = False,
+    no_punct: bool = False,
+    asian_support: bool = False,
+    case_sensitive: bool = False,
+    average: Average = "micro",
+) -> Scorer:
+    """Return TER with the options of ``ngram_metrics.Ter``."""
+    measure = TerMeasure(normalized, no_punct, asian_support, case_sensitive)
+    return Scorer(TextReader(splits=measure.normalized and measure.asian_support), measure, average, {"ter": ()})
+
+
+ROWS = (MetricRow("TER", make_ter),)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 from ngram_metrics._core.basics.lazy import torch
+from ngram_metrics._core.basics.option_checks import checked_order
 from ngram_metrics._core.counting.all_pairs import MatchBlock, all_pairs_matches
 from ngram_metrics._core.counting.documents import UPDATE_GROUPS, Batch, DocumentGroups
-from ngram_metrics._core.scoring.python_measures import PythonMeasure
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -60,13 +60,30 @@ class PairCounts(NamedTuple):
     reference_lengths: Tensor
 
 
-class Measure(PythonMeasure, Generic[Statistics]):
-    """A measure: two pure functions, ``statistics`` and ``score``, and the layout of the counts between them."""
+class Measure(ABC, Generic[Statistics]):
+    """The settings of a metric, and two pure functions, with the layout of the counts between them.
 
+    ``statistics`` counts a batch, and ``score`` applies the formula. ``count_in_python`` and ``score_in_python`` do
+    both once more for one segment: the counts have the fields of the statistics, and the operations are in the same
+    order, so that the same one of several references is chosen.
+    """
+
+    #: Whether a higher score is better. Comparisons respect it; MBR decoding and rewards require True.
+    higher_is_better: ClassVar[bool] = True
+    #: Whether hypotheses are compared with references; a measure of texts alone ignores the references of a batch.
+    has_references: ClassVar[bool] = True
+    #: Texts with fewer characters, and other segments with fewer tokens, are counted by ``count_in_python`` on a CPU,
+    #: which then takes less time than arrays.
+    python_text_limit: ClassVar[int] = 0
+    python_token_limit: ClassVar[int] = 0
     #: A power of two that no usual score reaches: sums of scores below it are kept as integers.
     score_bound: ClassVar[int] = 2
     #: Texts of systems and references read at a time, which limits memory; a progress bar moves after each such part.
     texts_at_once: ClassVar[int] = 1 << 13
+
+    @abstractmethod
+    def signature(self) -> dict[str, str]:
+        """Return the settings that affect the score, by name, as strings."""
 
     @property
     @abstractmethod
@@ -87,9 +104,23 @@ class Measure(PythonMeasure, Generic[Statistics]):
     def statistics(self, batch: Batch) -> Statistics:
         """Count a batch: one row per segment."""
 
+    def count_in_python(self, hypothesis: Any, references: Sequence[Any]) -> tuple[Any, ...]:
+        """Count one segment in plain Python: the fields of the statistics, numbers and lists of them.
+
+        The documents are those that the metric's reader reads in plain Python.
+        """
+        raise NotImplementedError
+
     @abstractmethod
     def score(self, statistics: Statistics) -> Tensor:
         """Apply the formula: from statistics of any leading shape to scores ``(..., *score_shape)`` from 0 to 1."""
+
+    def score_in_python(self, counts: Any) -> Any:
+        """Score one row in plain Python: a number, or lists of them of ``score_shape``.
+
+        The counts are what ``count_in_python`` returns, or sums of it.
+        """
+        raise NotImplementedError
 
     def select_key(self, key: int) -> Measure[Statistics]:
         """Return the measure of a key of ROUGE by its index, or this measure if it is not ROUGE."""
@@ -130,6 +161,26 @@ class Measure(PythonMeasure, Generic[Statistics]):
     def score_pairs(self, *counts: PairCounts) -> Tensor:
         """Return the scores of pairs from the counts of each kind of token."""
         return self.score(self.pair_statistics(*counts))
+
+
+@dataclass(frozen=True)
+class OrderMeasure(Measure[Statistics]):
+    """A measure whose only setting is the longest order, ``ngram``, 1 to 1,000.
+
+    Raises:
+        TypeError: an order that is not an integer.
+        ValueError: an order out of its range.
+    """
+
+    ngram: int
+
+    python_text_limit, python_token_limit = 8000, 1200
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ngram", checked_order(self.ngram))
+
+    def signature(self) -> dict[str, str]:
+        return {"order": str(self.ngram)}
 
 
 #: A measure with any type of statistics, for code that does not look into them.

@@ -21,7 +21,6 @@ from ngram_metrics._core.counting.documents import (
 )
 from ngram_metrics._core.counting.matches import count_matches
 from ngram_metrics._core.scoring.measure import Measure, PairCounts, Statistics
-from ngram_metrics._core.scoring.python_measures import PythonOrder
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -159,11 +158,3 @@ class PairMeasure(Measure[Statistics]):
     def selection_score(self, statistics: Statistics) -> Tensor:
         """Return the score ``(...)`` by which the best reference is chosen."""
         return self.score(statistics)
-
-
-class OrderMeasure(PythonOrder, PairMeasure[Statistics]):
-    """A measure of pairs whose only setting is the longest order."""
-
-    @property
-    def pair_orders(self) -> tuple[int, ...]:
-        return (self.ngram,)

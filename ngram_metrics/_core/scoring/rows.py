@@ -84,7 +84,7 @@ def _score_in_python(measure: AnyMeasure, rows: Sequence[Sequence[int]], shape: 
     """Return the scores ``(*shape, *score_shape)`` of rows, one by one, in plain Python."""
     fields = _columns(measure.layout)
     try:
-        scores = [measure.score_in_python(*(row[columns] for columns in fields)) for row in rows]
+        scores = [measure.score_in_python([row[columns] for columns in fields]) for row in rows]
     except OverflowError:  # weights may make a score infinite
         return measure.score(unpack(host_counts(rows).reshape(*shape, -1), measure.layout))
     # A third of the time of torch.tensor.

@@ -1,6 +1,6 @@
 """A metric without state: how text is read, what is counted, the formula, and the names of its values.
 
-Everything that a user calls holds a ``Scorer``, which ``_core.metrics.definitions`` makes for each metric.
+Everything that a user calls holds a ``Scorer``, which the file of each metric makes.
 """
 
 from __future__ import annotations

@@ -7,14 +7,17 @@ An emoji of several code points is several characters, as in sacrebleu. Whitespa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from ngram_metrics._core.basics.lazy import np, torch
+from ngram_metrics._core.basics.option_checks import pad_signature
 from ngram_metrics._core.counting.documents import Batch, RaggedTokens, even_chunks
 from ngram_metrics._core.text.input_forms import Segments
-from ngram_metrics._core.text.messages import shortened
+from ngram_metrics._core.text.messages import NameOf, shortened
 from ngram_metrics._core.text.numbering import columns_of
-from ngram_metrics._core.text.python_readers import PythonCharacterReader
 from ngram_metrics._core.text.reader import Reader, batch_of, sides_of
+from ngram_metrics._core.text.single_texts import split_characters
 from ngram_metrics._core.text.word_bounds import CHARACTERS, CHRF_WORDS, code_points, counts_between, text_of
 from ngram_metrics._core.text.word_rules import remove_whitespace
 from ngram_metrics._core.text.words import number_words
@@ -27,8 +30,38 @@ _FEW = 64
 _FEW_CHARACTERS = 1 << 13
 
 
-class CharacterReader(PythonCharacterReader, Reader):
-    """Reads characters under the settings of ``PythonCharacterReader``."""
+@dataclass(frozen=True)
+class CharacterReader(Reader):
+    """Reads characters, which may also be tokens: a ``str`` of one character, or another hashable.
+
+    Attributes:
+        lowercase: whether text is lowercased.
+        whitespace: whether whitespace characters are counted.
+        words: whether words are read too, for chrF++.
+        pad_id: see ``Reader``; ids are counted as characters.
+
+    Raises:
+        TypeError: a setting of another type.
+    """
+
+    lowercase: bool = False
+    whitespace: bool = False
+    words: bool = False
+    pad_id: int | Sequence[int] | None = None
+
+    reads_text_in_python = True
+
+    def signature(self, kind: str) -> dict[str, str]:
+        """Return the settings that affect the score, in sacrebleu's terms."""
+        fields = {"case": "lc" if self.lowercase else "mixed", "space": "yes" if self.whitespace else "no"}
+        return {**fields, **pad_signature(self.pad_id)}
+
+    def _text_options(self) -> dict[str, object]:
+        return {"lowercase": self.lowercase, "whitespace": self.whitespace, "word_order": self.words}
+
+    def read_texts_in_python(self, texts: Sequence[str], hypotheses: int, name_of: NameOf) -> Sequence[Any]:
+        """Split each text into characters and words."""
+        return [split_characters(text, self.whitespace, self.words) for text in self.prepare(texts)]
 
     def _check_tokens(self, segments: Segments) -> None:
         """Raise TypeError for a ``str`` of more or less than one character, such as a word."""

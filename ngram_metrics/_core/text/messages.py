@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import TypeAlias
 
 #: Returns the name of a segment or text in an error message, from its index.
@@ -45,6 +44,8 @@ def pluralize(count: int, noun: str) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return the end of an error message that names the closest of the known words, or an empty string."""
+    from difflib import get_close_matches  # only errors need it
+
     words = {name.lower(): name for name in known}
     close = get_close_matches(word.lower(), words, 1)
     return f"; did you mean {words[close[0]]!r}?" if close else ""

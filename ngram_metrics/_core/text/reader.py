@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Container, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ngram_metrics._core.basics.lazy import torch
-from ngram_metrics._core.basics.option_checks import pad_ids, refuse_missing_pad_id
+from ngram_metrics._core.basics.option_checks import check_booleans, fixed_pad_id, pad_ids, refuse_missing_pad_id
 from ngram_metrics._core.counting.documents import (
     Batch,
     DocumentGroups,
@@ -23,16 +23,49 @@ from ngram_metrics._core.counting.documents import (
 from ngram_metrics._core.counting.numpy_matches import must_use_torch
 from ngram_metrics._core.text.input_forms import PaddedSegments, Segments, read, read_texts
 from ngram_metrics._core.text.input_warnings import warn_of_texts_as_tokens
+from ngram_metrics._core.text.messages import NameOf
 from ngram_metrics._core.text.numbering import listed_ids, number_ids, number_tensors, number_tokens
-from ngram_metrics._core.text.python_readers import PythonReader
+from ngram_metrics._core.text.single_texts import prepare_texts
 from ngram_metrics._core.text.tokenizer_option import is_for_text_only
 
 if TYPE_CHECKING:
     pass
 
 
-class Reader(PythonReader):
-    """How ``preds`` and ``target`` are read."""
+class Reader(ABC):
+    """How ``preds`` and ``target`` are read: the settings, as arrays, and a few texts in plain Python.
+
+    Attributes:
+        pad_id: the id or ids that are not tokens, which are dropped at every position. A padded tensor needs it.
+        reads_text_in_python: whether ``read_texts_in_python`` reads texts.
+    """
+
+    pad_id: int | Sequence[int] | None
+    reads_text_in_python = False
+    lowercase: bool = False
+
+    def __post_init__(self) -> None:
+        check_booleans(self)
+        object.__setattr__(self, "pad_id", fixed_pad_id(self.pad_id))
+
+    def prepare(self, texts: Sequence[str]) -> Sequence[str]:
+        """Return texts as they are split into words or characters."""
+        return prepare_texts(texts, self.lowercase)
+
+    def read_texts_in_python(self, texts: Sequence[str], hypotheses: int, name_of: NameOf) -> Sequence[Any]:
+        """Read each text as ``_core.counting.python_matches`` counts it.
+
+        The first ``hypotheses`` texts are the hypotheses; the references follow. ``name_of`` names a text in an error.
+        """
+        raise NotImplementedError
+
+    @abstractmethod
+    def signature(self, kind: str) -> dict[str, str]:
+        """Return the settings that affect the score of a kind of input, or ``?`` before any, by name, as strings."""
+
+    @abstractmethod
+    def _text_options(self) -> dict[str, object]:
+        """Return the options that are for text only, by name, with None or False if they are not set."""
 
     def read_systems(
         self, systems: Sequence[Sequence[str]], references: Sequence[str] | Sequence[Sequence[str]]
@@ -98,7 +131,7 @@ class Reader(PythonReader):
     def read_in_python(
         self, segments: Segments | PaddedSegments
     ) -> tuple[Sequence[object], Sequence[object], list[int]]:
-        """Return hypotheses, references and how many each segment has, as ``python_scores`` counts them.
+        """Return hypotheses, references and how many each segment has, as ``Measure.count_in_python`` counts them.
 
         Raises:
             TypeError, ValueError: the errors of ``encode``.

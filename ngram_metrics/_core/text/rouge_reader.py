@@ -13,10 +13,14 @@ a document of tokens or ids is one sentence.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice, repeat
+from numbers import Integral
+from typing import Any
 
 from ngram_metrics._core.basics.lazy import np, torch
+from ngram_metrics._core.basics.option_checks import check_id, pad_signature
 from ngram_metrics._core.counting.documents import (
     Batch,
     DocumentGroups,
@@ -31,27 +35,109 @@ from ngram_metrics._core.counting.documents import (
     padded_sides,
 )
 from ngram_metrics._core.text.input_forms import PaddedSegments, Segments
+from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.input_warnings import warn_of_no_words
-from ngram_metrics._core.text.messages import NameOf
+from ngram_metrics._core.text.messages import NameOf, shortened, type_name
 from ngram_metrics._core.text.numbering import columns_of, listed_ids, number_ids, number_tokens
-from ngram_metrics._core.text.python_readers import PythonRougeReader
 from ngram_metrics._core.text.reader import Reader, batch_of
 from ngram_metrics._core.text.single_texts import (
     SPLIT_AT_LINES,
     normalize,
+    read_summaries,
     rouge_words,
     split_ids,
     split_sentences,
     summary_of_ids,
 )
 from ngram_metrics._core.text.stemmer import rouge_stem
-from ngram_metrics._core.text.tokenizer_option import rule_of
+from ngram_metrics._core.text.tokenizer_option import (
+    callable_name,
+    check_tokenizer,
+    reads_text_as_it_is,
+    rule_of,
+    tokenizer_signature,
+)
 from ngram_metrics._core.text.word_bounds import ROUGE, Integers, Rule
+from ngram_metrics._core.text.word_rules import has_splitter
 from ngram_metrics._core.text.words import number_words
 
 
-class RougeReader(PythonRougeReader, Reader):
-    """Reads words and sentences under the settings of ``PythonRougeReader``."""
+@dataclass(frozen=True)
+class RougeReader(Reader):
+    """Reads words and sentences.
+
+    Attributes:
+        use_stemmer: whether words are stemmed.
+        normalizer: ``str -> str``.
+        tokenizer: see ``_core.text.tokenizer_option``; None for the ASCII rule.
+        sentence_splitter: ``str -> sequence of str``; None for lines.
+        sentence_separator_id: the id between two sentences.
+        pad_id: see ``Reader``.
+        sentences: whether sentences are read, for ROUGE-Lsum.
+
+    Raises:
+        TypeError: a setting of another type.
+        ValueError: an unknown tokenizer name, or a tokenizer that truncates.
+        ModuleNotFoundError: a tokenizer whose package is not installed.
+    """
+
+    use_stemmer: bool = False
+    normalizer: Callable[[str], str] | None = None
+    tokenizer: Tokenizer | None = None
+    sentence_splitter: Callable[[str], Sequence[str]] | None = None
+    sentence_separator_id: int | None = None
+    pad_id: int | Sequence[int] | None = None
+    sentences: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.tokenizer is not None:
+            check_tokenizer(self.tokenizer)
+        for name, option in (("normalizer", self.normalizer), ("sentence_splitter", self.sentence_splitter)):
+            if option is not None and not callable(option):
+                raise TypeError(f"{name} is {type_name(option)}: expected a callable that takes a str")
+        separator = self.sentence_separator_id
+        if separator is not None and (isinstance(separator, bool) or not isinstance(separator, Integral)):
+            raise TypeError(f"sentence_separator_id is {shortened(separator)}: expected an integer or None")
+        if separator is not None:
+            check_id(int(separator), "sentence_separator_id")
+        has_callable = self.normalizer is not None or self.sentence_splitter is not None
+        object.__setattr__(self, "reads_text_in_python", not has_callable and has_splitter(self.tokenizer))
+
+    def signature(self, kind: str) -> dict[str, str]:
+        """Return the settings that affect the score, as strings, with ``rule`` for rouge_score's rule."""
+        rule = "none" if reads_text_as_it_is(self.tokenizer) else "rule"
+        fields = {"norm": rule if self.normalizer is None else callable_name(self.normalizer)}
+        words = tokenizer_signature(self.tokenizer, kind)
+        fields |= {"tok": "rule"} if words and self.tokenizer is None else words
+        fields["stem"] = "porter-nltk" if self.use_stemmer else "no"
+        if self.sentences:
+            splitter = self.sentence_splitter
+            fields["split"] = "lines" if splitter is None else callable_name(splitter)
+        if self.sentence_separator_id is not None:
+            fields["sep"] = str(self.sentence_separator_id)
+        return {**fields, **pad_signature(self.pad_id)}
+
+    def _text_options(self) -> dict[str, object]:
+        return {
+            "use_stemmer": self.use_stemmer,
+            "normalizer": self.normalizer,
+            "tokenizer": self.tokenizer,
+            "sentence_splitter": self.sentence_splitter,
+        }
+
+    @property
+    def follows_ascii_rule(self) -> bool:
+        """Whether the ASCII rule is applied to a text, so that only a-z and 0-9 remain."""
+        return self.normalizer is None and not reads_text_as_it_is(self.tokenizer)
+
+    def read_texts_in_python(self, texts: Sequence[str], hypotheses: int, name_of: NameOf) -> Sequence[Any]:
+        """Read the words and the sentences of each summary."""
+        reading = self.use_stemmer, self.normalizer, self.tokenizer, self.sentence_splitter
+        summaries = read_summaries(texts, self.sentences, *reading, name_of)
+        if self.follows_ascii_rule:
+            warn_of_no_words(texts, [len(words) for words, _ in summaries])
+        return summaries
 
     @property
     def _separator(self) -> int | None:

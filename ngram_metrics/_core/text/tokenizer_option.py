@@ -97,20 +97,23 @@ def tokenizer_signature(tokenizer: object, kind: str = "text") -> dict[str, str]
             data = {"unidata": unicodedata.unidata_version} if tokenizer in ("intl", "unicode") else {}
             return {"tok": tokenizer, **data}
         # sacrebleu's signature contains the versions of MeCab and of its dictionary.
-        return {"tok": _sacrebleu_tokenizer(tokenizer).signature(), "sacrebleu": _version("sacrebleu")}
+        return {"tok": _sacrebleu_tokenizer(tokenizer).signature(), "sacrebleu": installed_version("sacrebleu")}
     if _is_of_tokenizers(tokenizer):
-        return {"tok": f"{callable_name(tokenizer)}[{_digest(tokenizer)}]", "tokenizers": _version("tokenizers")}
+        return {
+            "tok": f"{callable_name(tokenizer)}[{_digest(tokenizer)}]",
+            "tokenizers": installed_version("tokenizers"),
+        }
     if hasattr(tokenizer, "convert_ids_to_tokens"):
         # A model may have several revisions under one name.
         path = getattr(tokenizer, "name_or_path", "")
         backend = getattr(tokenizer, "backend_tokenizer", None)
         revision = [name for name in (path, _digest(backend) if _is_of_tokenizers(backend) else "") if name]
         name = callable_name(tokenizer) + (f"[{','.join(revision)}]" if revision else "")
-        return {"tok": name, "transformers": _version("transformers")}
+        return {"tok": name, "transformers": installed_version("transformers")}
     if _is_of_sentencepiece(tokenizer):
         return {
             "tok": f"spm[{_sha256(tokenizer.serialized_model_proto())}]",
-            "sentencepiece": _version("sentencepiece"),
+            "sentencepiece": installed_version("sentencepiece"),
         }
     return {"tok": callable_name(tokenizer)}
 
@@ -136,7 +139,7 @@ def _digest(tokenizer: Any) -> str:
     return _sha256(json.dumps(settings, sort_keys=True).encode())
 
 
-def _version(package: str) -> str:
+def installed_version(package: str) -> str:
     """Return the version of a package that is installed."""
     from importlib.metadata import version  # takes as long to import as the rest of the command
 

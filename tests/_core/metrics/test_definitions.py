@@ -9,17 +9,23 @@ from faces.cases import METRICS
 
 import ngram_metrics
 from ngram_metrics import functional, ignite, pair
-from ngram_metrics._core.metrics import definitions
+from ngram_metrics._core.metrics.bleu import make_bleu
+from ngram_metrics._core.metrics.chrf import make_chrf
+from ngram_metrics._core.metrics.gleu import make_gleu
+from ngram_metrics._core.metrics.overlap import make_overlap
+from ngram_metrics._core.metrics.repetition import make_repetition
+from ngram_metrics._core.metrics.rouge import make_rouge
+from ngram_metrics._core.metrics.ter import make_ter
 
-#: The metric in definitions, and its names as a class, in functional, in ignite and in pair.
+#: The function that makes a metric, and its names as a class, in functional, in ignite and in pair.
 FACES = [
-    (definitions.bleu, "Bleu", "bleu_score", "Bleu", "bleu"),
-    (definitions.rouge, "ROUGEScore", "rouge_score", "ROUGEScore", "rouge"),
-    (definitions.chrf, "ChrF", "chrf_score", "ChrF", "chrf"),
-    (definitions.overlap, "NgramOverlap", "ngram_overlap", "NgramOverlap", "overlap"),
-    (definitions.gleu, "Gleu", "gleu_score", "Gleu", "gleu"),
-    (definitions.ter, "Ter", "ter_score", "Ter", None),
-    (definitions.repetition, "Repetition", "repetition", "Repetition", None),
+    (make_bleu, "Bleu", "bleu_score", "Bleu", "bleu"),
+    (make_rouge, "ROUGEScore", "rouge_score", "ROUGEScore", "rouge"),
+    (make_chrf, "ChrF", "chrf_score", "ChrF", "chrf"),
+    (make_overlap, "NgramOverlap", "ngram_overlap", "NgramOverlap", "overlap"),
+    (make_gleu, "Gleu", "gleu_score", "Gleu", "gleu"),
+    (make_ter, "Ter", "ter_score", "Ter", None),
+    (make_repetition, "Repetition", "repetition", "Repetition", None),
 ]
 #: What a face has beside the options of the metric.
 INPUT = {"preds", "target", "texts", "hypothesis", "references"}
@@ -40,15 +46,15 @@ def options(face: Callable[..., Any]) -> dict[str, Any]:
 
 def test_every_class_and_every_function_of_pair_has_a_row():
     _, of_classes, _, of_ignite, of_pair = map(set, zip(*FACES, strict=True))
-    assert of_classes == of_ignite == {*METRICS}, "add a row to FACES in tests/_core/metrics/test_definitions.py"
+    assert of_classes == of_ignite == {*METRICS}, "add a row to FACES in tests/_core/metrics/test_make_py"
     assert of_pair - {None} == {*pair.__all__}, "name the function of pair in FACES of this file"
 
 
-@pytest.mark.parametrize(("define", "of_class", "of_function", "of_ignite", "of_pair"), FACES)
-def test_every_face_has_the_options_and_the_defaults_of_the_definition(
-    define, of_class, of_function, of_ignite, of_pair
+@pytest.mark.parametrize(("make", "of_class", "of_function", "of_ignite", "of_pair"), FACES)
+def test_every_face_has_the_options_and_the_defaults_of_the_function_that_makes_the_metric(
+    make, of_class, of_function, of_ignite, of_pair
 ):
-    expected = options(define)
+    expected = options(make)
     assert options(getattr(ngram_metrics, of_class)) == expected
     assert options(getattr(functional, of_function)) == expected
     assert options(getattr(ignite, of_ignite)) == expected | (OF_IGNITE if of_ignite == "Bleu" else {})

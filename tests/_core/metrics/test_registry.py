@@ -1,20 +1,21 @@
 """A metric is one row of the registry: what it says is so."""
 
+import importlib
+import importlib.resources
 import subprocess
 import sys
 
 import pytest
 
 from ngram_metrics._cli.command_arguments import MBR_METRICS, mbr_parser, score_parser
-from ngram_metrics._core.metrics.definitions import make_metric
-from ngram_metrics._core.metrics.registry import REGISTRY, TEXT_OPTIONS, takers_of
+from ngram_metrics._core.metrics.registry import REGISTRY, make_metric, takers_of, text_options
 
 
 @pytest.mark.parametrize("make_parser", [score_parser, mbr_parser])
 def test_the_command_has_the_options_for_text_of_all_rows(make_parser):
     (group,) = [group for group in make_parser()._action_groups if group.title == "how text is read"]
     options = {action.dest for action in group._group_actions} - {"spm_model"}
-    assert options == {*TEXT_OPTIONS}, "add the option to add_options in ngram_metrics/_cli/shared_options.py"
+    assert options == {*text_options()}, "add the option to add_options in ngram_metrics/_cli/shared_options.py"
 
 
 @pytest.mark.parametrize("name", REGISTRY)
@@ -23,7 +24,7 @@ def test_a_row_says_what_the_metric_takes(name):
     metric = make_metric(name)
     assert metric.measure.has_references == row.needs_references
     assert metric.average == row.average
-    for option in TEXT_OPTIONS:
+    for option in text_options():
         is_taken = make_metric(name, **{option: "char" if option == "tokenizer" else True}) != metric
         assert is_taken == (name in takers_of(option)), option
 
@@ -38,6 +39,27 @@ def test_a_metric_scores_pairs_if_mbr_decoding_lists_it(name):
     assert scores_pairs == (name in MBR_METRICS)
 
 
-def test_the_registry_imports_neither_torch_nor_numpy():
-    program = "import sys, ngram_metrics._core.metrics.registry; print(sorted({'torch', 'numpy'} & {*sys.modules}))"
+def test_every_row_of_every_file_is_in_the_registry():
+    files = importlib.resources.files("ngram_metrics._core.metrics").iterdir()
+    modules = [f"ngram_metrics._core.metrics.{file.name[:-3]}" for file in files if file.name.endswith(".py")]
+    rows = [row for module in modules for row in getattr(importlib.import_module(module), "ROWS", ())]
+    assert sorted(row.title.lower() for row in rows) == sorted(REGISTRY)
+
+
+HEAVY = "sorted({'torch', 'numpy', 'rapidfuzz', 'hashlib', 'importlib.metadata', 'difflib'} & {*sys.modules})"
+
+
+def test_no_row_imports_torch_or_numpy():
+    program = (
+        f"import sys; from ngram_metrics._core.metrics.registry import REGISTRY; [*REGISTRY.values()]; print({HEAVY})"
+    )
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_a_row_imports_the_file_of_its_metric_only():
+    program = (
+        "import sys; from ngram_metrics._core.metrics.registry import REGISTRY; REGISTRY['chrf++']; "
+        "print(sorted(name for name in sys.modules if name.startswith('ngram_metrics._core.metrics.')))"
+    )
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert printed == "['ngram_metrics._core.metrics.chrf', 'ngram_metrics._core.metrics.registry']\n"

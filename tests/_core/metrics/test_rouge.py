@@ -4,6 +4,7 @@ import numpy as np
 import oracles
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from layouts import read_batch
 from measures import MEASURES, VARIANTS
 from oracles import close
@@ -11,6 +12,8 @@ from rouge_oracle import KEYS
 from rouge_score import rouge_scorer
 
 from ngram_metrics._core.basics.option_checks import ROUGE_KEYS
+from ngram_metrics._core.counting.python_matches import RougeText
+from ngram_metrics._core.metrics import rouge
 from ngram_metrics._core.metrics.rouge import MeanRougeMeasure, RougeMeasure
 from ngram_metrics._core.text.rouge_reader import RougeReader
 
@@ -119,3 +122,24 @@ def test_a_mean_has_no_parts_and_no_corpus_score():
     rows = statistics(metric, [("a", ["a", "b"])])
     with pytest.raises(ValueError, match="accumulate='avg' averages the scores of several references"):
         metric.parts(rows)
+
+
+# In plain Python.
+
+texts = st.lists(st.sampled_from("abcd"), max_size=14)
+
+
+@pytest.mark.parametrize("limit", [0, 10**9])
+@given(hypothesis=texts, reference=texts, variants=st.sampled_from([(1,), (2, "L"), ("L",), (1, 3, "L"), ("Lsum", 1)]))
+def test_counts_of_rouge_do_not_depend_on_the_number_of_words(limit, hypothesis, reference, variants):
+    sides = [RougeText(text, [text]) for text in (hypothesis, reference)]
+    expected = RougeMeasure(variants).count_in_python(sides[0], sides[1:])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rouge, "_FEW_WORDS", limit)
+        assert RougeMeasure(variants).count_in_python(sides[0], sides[1:]) == expected
+
+
+def test_the_one_sentence_of_a_summary_may_have_other_words():
+    """A splitter may return anything."""
+    sides = [RougeText(["a", "b"], [["c"]]), RougeText(["a", "b"], [["c", "d"]])]
+    assert RougeMeasure(("L", "Lsum")).count_in_python(sides[0], sides[1:]) == ((2, 1), (2, 1), (2, 2))

@@ -15,10 +15,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from ngram_metrics import Bleu, pair
 from ngram_metrics._core.counting import numpy_matches
 from ngram_metrics._core.counting.documents import DocumentGroups, RaggedTokens
-from ngram_metrics._core.metrics import definitions
-from ngram_metrics._core.metrics.registry import REGISTRY
-from ngram_metrics._core.metrics.rouge import RougeMeasure
-from ngram_metrics._core.scoring.python_measures import Reducer
+from ngram_metrics._core.metrics.bleu import make_bleu
+from ngram_metrics._core.metrics.chrf import make_chrf
+from ngram_metrics._core.metrics.gleu import make_gleu
+from ngram_metrics._core.metrics.overlap import make_overlap
+from ngram_metrics._core.metrics.registry import REGISTRY, make_metric
+from ngram_metrics._core.metrics.repetition import make_repetition
+from ngram_metrics._core.metrics.rouge import Reducer, RougeMeasure, make_rouge
 from ngram_metrics._core.scoring.rows import PYTHON_ROWS, score_corpora, score_rows
 from ngram_metrics._core.scoring.scorer import Counted, Scorer
 from ngram_metrics._core.text.word_reader import WordReader
@@ -35,31 +38,31 @@ def of_ignite(multiref: Reducer, alpha: float) -> Scorer:
 
 #: Options that are for texts only.
 OF_TEXTS: dict[str, Scorer] = {
-    **{f"bleu {name}": definitions.bleu(tokenizer=name) for name in ("13a", "intl", "zh", "char", "unicode", "none")},
-    "bleu lower": definitions.bleu(ngram=2, tokenizer="13a", lowercase=True, average="micro"),
-    "chrf++": definitions.chrf(word_order=2, lowercase=True, average="none"),
-    "chrf whitespace": definitions.chrf(char_order=3, whitespace=True, eps_smoothing=True),
-    "rouge stemmed": definitions.rouge(use_stemmer=True, rouge_keys=KEYS),
-    "rouge unicode": definitions.rouge(tokenizer="unicode", rouge_keys=KEYS[:3], average="none"),
-    "rouge splitter": definitions.rouge(sentence_splitter=str.splitlines),
-    "gleu function": definitions.gleu(tokenizer=str.split),
+    **{f"bleu {name}": make_bleu(tokenizer=name) for name in ("13a", "intl", "zh", "char", "unicode", "none")},
+    "bleu lower": make_bleu(ngram=2, tokenizer="13a", lowercase=True, average="micro"),
+    "chrf++": make_chrf(word_order=2, lowercase=True, average="none"),
+    "chrf whitespace": make_chrf(char_order=3, whitespace=True, eps_smoothing=True),
+    "rouge stemmed": make_rouge(use_stemmer=True, rouge_keys=KEYS),
+    "rouge unicode": make_rouge(tokenizer="unicode", rouge_keys=KEYS[:3], average="none"),
+    "rouge splitter": make_rouge(sentence_splitter=str.splitlines),
+    "gleu function": make_gleu(tokenizer=str.split),
 }
 #: What reads text, tokens and ids; ids below 0 are no tokens in padded tensors, and 0 is none anywhere.
 SCORERS: dict[str, Scorer] = {
-    "bleu": definitions.bleu(smooth="exp", pad_id=(0, -1)),
-    "bleu of one": definitions.bleu(effective_order=True, weights=[0.5, 0.1, 0.3, 0.3], average="none", pad_id=(0, -1)),
-    "chrf": definitions.chrf(average="macro", pad_id=(0, -1)),
-    "rouge": definitions.rouge(rouge_keys=KEYS, pad_id=(0, -1)),
-    "rouge corpus": definitions.rouge(rouge_keys=KEYS[:2], average="micro", pad_id=(0, -1)),
-    "rouge separated": definitions.rouge(rouge_keys=KEYS, sentence_separator_id=3, pad_id=(0, -1)),
-    "rouge below 0": definitions.rouge(rouge_keys=KEYS, sentence_separator_id=-1, pad_id=0),
-    "rouge average": definitions.rouge(accumulate="avg", rouge_keys="rouge1", pad_id=(0, -1)),
+    "bleu": make_bleu(smooth="exp", pad_id=(0, -1)),
+    "bleu of one": make_bleu(effective_order=True, weights=[0.5, 0.1, 0.3, 0.3], average="none", pad_id=(0, -1)),
+    "chrf": make_chrf(average="macro", pad_id=(0, -1)),
+    "rouge": make_rouge(rouge_keys=KEYS, pad_id=(0, -1)),
+    "rouge corpus": make_rouge(rouge_keys=KEYS[:2], average="micro", pad_id=(0, -1)),
+    "rouge separated": make_rouge(rouge_keys=KEYS, sentence_separator_id=3, pad_id=(0, -1)),
+    "rouge below 0": make_rouge(rouge_keys=KEYS, sentence_separator_id=-1, pad_id=0),
+    "rouge average": make_rouge(accumulate="avg", rouge_keys="rouge1", pad_id=(0, -1)),
     "rouge recall": of_ignite("best_recall", 0.3),
     "rouge weighed": of_ignite("best", 0.0),
     "rouge sum": of_ignite("sum", 0.7),
-    "overlap": definitions.overlap(2, average="none", pad_id=(0, -1)),
-    "gleu": definitions.gleu(pad_id=(0, -1)),
-    "repetition": definitions.repetition(2, pad_id=(0, -1)),
+    "overlap": make_overlap(2, average="none", pad_id=(0, -1)),
+    "gleu": make_gleu(pad_id=(0, -1)),
+    "repetition": make_repetition(2, pad_id=(0, -1)),
 }
 TEXT = st.lists(st.sampled_from(["a", "b.", "B", "runs", "1,5", "é", "中", "\n", " ", "&amp;", "a-b"]), max_size=9).map(
     " ".join
@@ -106,7 +109,7 @@ def check(scorer: Scorer, preds: Any, target: Any) -> None:
 
 def test_every_measure_of_ids_is_counted_in_all_ways():
     text_only = {type(metric().scorer.measure) for metric in TEXT_ONLY}
-    measures = {type(definitions.make_metric(name).measure) for name in REGISTRY}
+    measures = {type(make_metric(name).measure) for name in REGISTRY}
     missing = measures - text_only - {type(scorer.measure) for scorer in SCORERS.values()}
     assert not missing, "add a row to SCORERS in tests/_core/scoring/test_scorer.py"
 
@@ -288,7 +291,7 @@ def test_the_largest_and_the_smallest_settings_give_scores_from_0_to_1_in_every_
     weights, smooth, value, effective_order
 ):
     options = {"ngram": 2, "weights": weights, "smooth": smooth, "smooth_value": value}
-    scorer = definitions.bleu(**options, effective_order=effective_order, average="none")
+    scorer = make_bleu(**options, effective_order=effective_order, average="none")
     for hypothesis, reference in (("a b", "a c"), ("a b", "a b"), ("a", "a b"), ("a b c d", "b a c"), ("a", "b")):
         scores = [score.item() for score in ways(scorer, scorer, [hypothesis], [reference])]
         scores.append(pair.bleu(hypothesis, reference, **options, effective_order=effective_order))

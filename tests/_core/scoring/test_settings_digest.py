@@ -4,14 +4,14 @@ from dataclasses import MISSING, dataclass, fields
 
 import pytest
 
-from ngram_metrics._core.metrics import definitions
 from ngram_metrics._core.metrics.gleu import GleuMeasure
-from ngram_metrics._core.metrics.registry import REGISTRY
+from ngram_metrics._core.metrics.registry import REGISTRY, make_metric
+from ngram_metrics._core.metrics.rouge import make_rouge
 from ngram_metrics._core.scoring import settings_digest
 from ngram_metrics._core.scoring.settings_digest import describe, digest
 
-SCORERS = {name: definitions.make_metric(name) for name in REGISTRY}
-SCORERS["mean of references"] = definitions.rouge(accumulate="avg")
+SCORERS = {name: make_metric(name) for name in REGISTRY}
+SCORERS["mean of references"] = make_rouge(accumulate="avg")
 
 
 @pytest.mark.parametrize("name", SCORERS)

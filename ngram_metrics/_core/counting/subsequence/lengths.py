@@ -25,10 +25,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from rapidfuzz.distance import LCSseq
-from rapidfuzz.process import cpdist
-
-from ngram_metrics._core.basics.lazy import np, torch
+from ngram_metrics._core.basics.lazy import np, rapidfuzz, torch
 from ngram_metrics._core.counting.documents import (
     CPU_SLOTS,
     PaddedPairs,
@@ -80,8 +77,8 @@ def _lengths_of_texts(pairs: NumpySegments) -> NDArray[np.int64]:
     for chunk in pairs.chunks(CPU_SLOTS):
         documents = as_texts(chunk.ids, chunk.lengths, pairs.id_bound)
         middle = len(documents) // 2
-        lengths[chunk.segments] = cpdist(
-            documents[:middle], documents[middle:], scorer=LCSseq.similarity, dtype=np.int64
+        lengths[chunk.segments] = rapidfuzz.process.cpdist(
+            documents[:middle], documents[middle:], scorer=rapidfuzz.distance.LCSseq.similarity, dtype=np.int64
         )
     return lengths
 

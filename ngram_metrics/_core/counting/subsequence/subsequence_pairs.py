@@ -21,10 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rapidfuzz.distance import LCSseq
-from rapidfuzz.process import cdist, cpdist
-
-from ngram_metrics._core.basics.lazy import np, torch
+from ngram_metrics._core.basics.lazy import np, rapidfuzz, torch
 from ngram_metrics._core.counting.all_pairs import MatchBlock
 from ngram_metrics._core.counting.documents import DocumentGroups, RaggedTokens
 from ngram_metrics._core.counting.pools import even_runs
@@ -88,8 +85,8 @@ def _count_texts(hypotheses: DocumentGroups, references: DocumentGroups, shape: 
             # Two lists even if they are equal: RapidFuzz compares a list with itself one pair at a time, which takes
             # longer.
             hypothesis_texts, reference_texts = texts[first : first + height], texts[second : second + width]
-            group_lengths[:height, :width] = cdist(
-                hypothesis_texts, reference_texts, scorer=LCSseq.similarity, dtype=np.int32
+            group_lengths[:height, :width] = rapidfuzz.process.cdist(
+                hypothesis_texts, reference_texts, scorer=rapidfuzz.distance.LCSseq.similarity, dtype=np.int32
             )
         first, second = first + height, second + width
     return torch.from_numpy(lengths)
@@ -155,12 +152,13 @@ def _count_near(
 ) -> NearPairs:
     row_texts, column_texts = texts[rows], texts[columns]
     if _ALONE * len(first) > len(row_texts) * len(column_texts):
-        lengths = cdist(row_texts, column_texts, scorer=LCSseq.similarity, dtype=np.int32)[first, second].astype(
-            np.int64
+        matrix = rapidfuzz.process.cdist(
+            row_texts, column_texts, scorer=rapidfuzz.distance.LCSseq.similarity, dtype=np.int32
         )
+        lengths = matrix[first, second].astype(np.int64)
     else:
         pairs = [row_texts[index] for index in first.tolist()], [column_texts[index] for index in second.tolist()]
-        lengths = cpdist(*pairs, scorer=LCSseq.similarity, dtype=np.int64)
+        lengths = rapidfuzz.process.cpdist(*pairs, scorer=rapidfuzz.distance.LCSseq.similarity, dtype=np.int64)
     return NearPairs(order[rows][first], order[columns][second], lengths)
 
 
