@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from ngram_metrics import pair
 from ngram_metrics._core.basics.option_checks import ROUGE_KEYS, SMOOTHINGS
+from ngram_metrics._core.metrics.registry import make_metric
 from ngram_metrics._core.scoring import scorer
 from ngram_metrics.pair import Unusual, read
 
