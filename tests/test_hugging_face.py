@@ -186,7 +186,7 @@ def test_ids_are_scored_as_they_are_and_caches_are_left_out(prediction):
 def test_the_metrics_are_copies(tokenizer, prediction):
     metric = ChrF()
     ComputeMetrics({"chrf": metric}, tokenizer)(prediction, compute_result=False)
-    assert int(metric.sentences) == 0
+    assert int(metric.segments) == 0
 
 
 def test_logits_and_metrics_without_a_number_are_refused(tokenizer):

@@ -19,11 +19,10 @@ from torchmetrics.utilities.distributed import gather_all_tensors
 from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.counting.documents import float_dtype
 from ngram_metrics._core.scoring.scorer import Scorer, Value
-from ngram_metrics._core.scoring.settings_digest import describe, name_differences
+from ngram_metrics._core.scoring.settings_digest import VERSION, describe, name_differences
 from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.messages import warn_of_no_segment, warn_user
 from ngram_metrics._torchmetrics.states import (
-    LAYOUT,
     SAVED_BY,
     State,
     all_equal,
@@ -52,7 +51,7 @@ _SWITCHES = (
 )
 #: The states, and the attributes that torchmetrics sets in the constructor and in each update, computation and reset.
 _OFTEN_SET = {
-    *("settings", "callables", "counted", "sentences", "reference_range", "row", "score_sum", "rows", *_SWITCHES),
+    *("settings", "callables", "counted", "segments", "reference_range", "row", "score_sum", "rows", *_SWITCHES),
     *("_device", "update", "compute", "scorer", "confidence", "_keeps_rows", "dist_sync_on_step", "process_group"),
     *("dist_sync_fn", "distributed_available_fn", "sync_on_compute", "compute_with_cache"),
 }
@@ -69,7 +68,7 @@ class Adaptor(torchmetrics.Metric):
         settings: Tensor
         callables: Tensor
         counted: Tensor
-        sentences: Tensor
+        segments: Tensor
         reference_range: Tensor
         row: Tensor
         score_sum: Tensor
@@ -198,7 +197,7 @@ class Adaptor(torchmetrics.Metric):
         else:
             joined = join_shares(shares)
             share = joined if rank == 0 else {}
-        return share if share and int(share["sentences"]) else None
+        return share if share and int(share["segments"]) else None
 
     def describe_settings(self) -> dict[str, str]:
         """Return everything that the digest of settings holds, in words."""
@@ -266,7 +265,7 @@ class Adaptor(torchmetrics.Metric):
         return is_alone
 
     def _check_settings(self, settings: object, described: Mapping[str, str] | None = None) -> None:
-        if isinstance(settings, Tensor) and (settings.shape != self.settings.shape or settings[0].item() != LAYOUT):
+        if isinstance(settings, Tensor) and (settings.shape != self.settings.shape or settings[0].item() != VERSION):
             raise ValueError(
                 "these states were saved by a version of ngram_metrics with another layout of states: load them with "
                 "that version, or count again"
@@ -296,14 +295,13 @@ class Adaptor(torchmetrics.Metric):
         entry = state_dict.pop(prefix + SAVED_BY, None)
         if saved:
             try:
-                saved_by = read_entry(entry) if entry is not None else {}  # states without it are older
-                self._check_settings(saved.get("settings", self.settings), saved_by.get("settings"))
+                saved_by = read_entry(entry)
+                self._check_settings(saved.get("settings", self.settings), saved_by["settings"])
                 check_states(saved, self.saved_defaults())
             except ValueError as error:
                 error_msgs.append(str(error))
                 return
-            has_share = bool(saved_by) and has_counted(cast(Tensor, saved["counted"]))
-            if has_share and not self._takes(saved_by["rank"], saved_by["processes"]):
+            if has_counted(cast(Tensor, saved["counted"])) and not self._takes(saved_by["rank"], saved_by["processes"]):
                 self.reset()
             else:
                 self.load_states(saved)

@@ -35,8 +35,6 @@ AnyState = TypeVar("AnyState", Tensor, list[Tensor], State)
 Group: TypeAlias = "distributed.ProcessGroup | None"
 #: The range of the number of references before any segment, see ``range_of``.
 NO_REFERENCES = (-(1 << 62), 0)
-#: The version of the layout of the states and of the text that is digested.
-LAYOUT = 1
 #: The addresses of callables seen in this process, numbered. New objects may reuse the addresses of deleted ones, which
 #: is harmless: only metrics that exist are compared, and these keep their callables alive.
 _numbers: dict[tuple[int, ...], int] = {}
@@ -52,8 +50,8 @@ _ENTRY_DIGITS = 20
 
 
 def settings_digest(*settings: object) -> Tensor:
-    """Return the layout and the digest of settings, ``(33,)`` uint8."""
-    return byte_tensor(bytes([LAYOUT]) + digest(*settings))
+    """Return the digest of settings, ``(33,)`` uint8."""
+    return byte_tensor(digest(*settings))
 
 
 def callables_number(*settings: object) -> Tensor:

@@ -239,7 +239,7 @@ def test_texts_are_counted_on_the_cpu_and_what_is_added_goes_to_the_device_in_on
             assert log.counts[:3] == (1, 0, 0), log.lines(TO_DEVICE, TO_HOST, WAIT)
             assert log.count(LAUNCH) <= 12, log.lines(LAUNCH)
             on_host.update(*batch)
-        assert {state.device for state in (on_device.row, on_device.sentences, on_device.reference_range)} == {DEVICE}
+        assert {state.device for state in (on_device.row, on_device.segments, on_device.reference_range)} == {DEVICE}
         for rows in on_device.metric_state.get("rows", []):  # a view would be saved with all that was sent
             assert rows.held.untyped_storage().nbytes() == rows.held.nbytes
         assert_equal(on_device.compute(), on_host.compute(), 1e-15)

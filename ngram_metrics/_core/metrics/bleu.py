@@ -60,10 +60,10 @@ from ngram_metrics._core.basics.option_checks import (
     exact,
     resolve_effective_order,
 )
-from ngram_metrics._core.counting.documents import Batch, float_dtype
+from ngram_metrics._core.counting.documents import UPDATE_GROUPS, Batch, float_dtype
 from ngram_metrics._core.counting.matches import closest_reference_length, count_matches, ngram_totals
 from ngram_metrics._core.counting.python_matches import Tokens, list_totals, match_ngrams
-from ngram_metrics._core.scoring.measure import Layout, Measure, PairCounts, exponential
+from ngram_metrics._core.scoring.measure import Layout, Measure, PairCounts
 from ngram_metrics._core.scoring.metric_row import MetricRow
 from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
@@ -194,7 +194,7 @@ class BleuMeasure(Measure[BleuStatistics]):
             full_sum = 1.0 if self.weights is None else math.fsum(self.weights)
             log_mean = log_mean * full_sum / torch.where(weight_sum > 0, weight_sum, 1.0)
             possible = possible & (weight_sum > 0)
-        return _brevity_penalty(statistics) * exponential(log_mean) * possible
+        return _brevity_penalty(statistics) * _exponential(log_mean) * possible
 
     def score_in_python(self, counts: BleuCounts) -> float:
         matches, totals, *lengths = counts
@@ -294,7 +294,7 @@ def _brevity_penalty(statistics: BleuStatistics) -> Tensor:
     dtype = float_dtype(statistics.matches.device)
     # If the hypothesis is empty, this is -inf. If both are, 0 / 0 is nan, and the penalty 1.
     exponent = 1 - statistics.reference_length.to(dtype) / statistics.hypothesis_length
-    return exponential(exponent).nan_to_num(nan=1.0).clamp(max=1)
+    return _exponential(exponent).nan_to_num(nan=1.0).clamp(max=1)
 
 
 def _brevity_penalty_in_python(hypothesis_length: int, reference_length: int) -> float:
@@ -302,6 +302,17 @@ def _brevity_penalty_in_python(hypothesis_length: int, reference_length: int) ->
     if not hypothesis_length:
         return 0.0 if reference_length else 1.0
     return math.exp(min(0.0, 1 - reference_length / hypothesis_length))
+
+
+def _exponential(exponent: Tensor) -> Tensor:
+    """Return e to the power of each number, for batches of a training loop in parts of 64 numbers.
+
+    On a CPU MKL computes more than 64 numbers in threads, and waits milliseconds if data loaders keep the cores busy.
+    """
+    if torch.compiler.is_compiling() or exponent.device.type != "cpu" or not 64 < exponent.numel() <= UPDATE_GROUPS:
+        return exponent.exp()
+    parts = exponent.reshape(-1).split(64)
+    return torch.cat([part.exp() for part in parts]).reshape(exponent.shape)
 
 
 def _checked_weights(weights: Sequence[float], orders: int) -> tuple[float, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias,
 from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.basics.option_checks import checked_order
 from ngram_metrics._core.counting.all_pairs import MatchBlock, all_pairs_matches
-from ngram_metrics._core.counting.documents import UPDATE_GROUPS, Batch, DocumentGroups
+from ngram_metrics._core.counting.documents import Batch, DocumentGroups
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -185,14 +185,3 @@ class OrderMeasure(Measure[Statistics]):
 
 #: A measure with any type of statistics, for code that does not look into them.
 AnyMeasure: TypeAlias = Measure[Any]
-
-
-def exponential(exponent: Tensor) -> Tensor:
-    """Return e to the power of each number, for batches of a training loop in parts of 64 numbers.
-
-    On a CPU MKL computes more than 64 numbers in threads, and waits milliseconds if data loaders keep the cores busy.
-    """
-    if torch.compiler.is_compiling() or exponent.device.type != "cpu" or not 64 < exponent.numel() <= UPDATE_GROUPS:
-        return exponent.exp()
-    parts = exponent.reshape(-1).split(64)
-    return torch.cat([part.exp() for part in parts]).reshape(exponent.shape)
