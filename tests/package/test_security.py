@@ -38,6 +38,7 @@ METHODS = {"from_pretrained", "load_state_dict_from_url", "download_url_to_file"
 #: Where a module is imported by a name made at run time, and the fixed beginning of that name.
 IMPORTED_BY_NAME = {
     "ngram_metrics/__init__.py": "ngram_metrics.",
+    "ngram_metrics/_core/metrics/registry.py": "ngram_metrics._core.metrics.",
     "ngram_metrics/_core/text/tokenizer_option.py": "sacrebleu.tokenizers.",
 }
 
@@ -90,7 +91,7 @@ def test_no_module_loads_code_starts_a_process_or_opens_a_connection():
 
 def test_the_package_is_source_only():
     """Nothing that the scan cannot read, such as an extension module or a pickle, but the page of the report."""
-    page = {path for path in (SOURCE / "evaluation" / "page").iterdir() if path.suffix in (".css", ".html", ".js")}
+    page = {path for path in (SOURCE / "_evaluation" / "page").iterdir() if path.suffix in (".css", ".html", ".js")}
     others = {path for path in SOURCE.rglob("*") if path.is_file()} - page
     assert {path.suffix or path.name for path in others} <= {".py", ".pyc", ".typed"}
 

@@ -75,7 +75,8 @@ def weights_of(order: int) -> st.SearchStrategy:
 @st.composite
 def bleu_settings(draw: Any, smoothings: Sequence[str] = SMOOTHINGS, weighted: bool = True) -> Settings:
     name, order = draw(st.sampled_from(smoothings)), draw(st.integers(1, 6))
-    value = draw(st.sampled_from([None, 0, 0.01, 0.5, 1, 3])) if name in ("floor", "add-k") else None
+    values = {"floor": [None, 0, 0.01, 0.5, 1], "add-k": [None, 0, 0.01, 0.5, 1, 3]}.get(name, [None])
+    value = draw(st.sampled_from(values))
     weights = draw(weights_of(order)) if weighted else None
     return {
         "ngram": order,

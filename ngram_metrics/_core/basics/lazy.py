@@ -1,4 +1,4 @@
-"""torch, numpy and RapidFuzz, imported when the first of their names is asked for.
+"""torch, numpy and RapidFuzz, imported when one of them is first used.
 
 The files of the metrics import them from here: so the command and ``ngram_metrics.pair``, which count in plain Python,
 start without them.
@@ -7,32 +7,39 @@ start without them.
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+
+class _Placeholder(ModuleType):
+    """Stands for a module that is not imported yet."""
+
+    def __getattr__(self, name: str) -> Any:
+        load_arrays()
+        return getattr(sys.modules[self.__name__], name)
+
 
 if TYPE_CHECKING:
     import numpy as np
     import rapidfuzz
     import torch
 else:
-
-    class _Later(ModuleType):
-        """Stands for a module, and gives its place to it when it is used."""
-
-        def __getattr__(self, name: str) -> Any:
-            module = import_module(self.__name__)
-            # From here on the files have the module itself: graphs record its functions, and no name takes longer.
-            for user in [user for path, user in sys.modules.items() if path.startswith("ngram_metrics.")]:
-                for alias in [alias for alias, value in vars(user).items() if value is self]:
-                    setattr(user, alias, module)
-            return getattr(module, name)
-
-    np, rapidfuzz, torch = map(_Later, ("numpy", "rapidfuzz", "torch"))
+    np, rapidfuzz, torch = map(_Placeholder, ("numpy", "rapidfuzz", "torch"))
 
 __all__ = ["load_arrays", "np", "rapidfuzz", "torch"]
 
 
 def load_arrays() -> None:
-    """Import torch and numpy now: a graph cannot record the import."""
-    _ = torch.__version__, np.__version__
+    """Import the three now, as ``torch.compile`` needs it, and put them in the place of their placeholders.
+
+    What the modules of this package then have is torch itself: a graph can record it, and no name takes longer.
+    """
+    import numpy
+    import rapidfuzz
+    import torch
+
+    modules = {module.__name__: module for module in (numpy, rapidfuzz, torch)}
+    for user in [user for name, user in sys.modules.items() if name.startswith("ngram_metrics.")]:
+        for alias, value in list(vars(user).items()):
+            if isinstance(value, _Placeholder):
+                setattr(user, alias, modules[value.__name__])

@@ -46,7 +46,7 @@ class SegmentTable:
             raise ValueError(f"{len(metrics)} metrics and segments={segments}: expected at least 1 and at least 0")
         for name, metric in metrics.items():
             if not isinstance(metric, kind) and not isinstance(getattr(metric, "whole", None), kind):
-                package = kind.__module__.removesuffix(".metric").removesuffix(".torchmetrics.accumulator")
+                package = kind.__module__.removesuffix(".metric").removesuffix("._torchmetrics.accumulator")
                 actual = f"{type_name(metric)} of {type(metric).__module__}"
                 raise TypeError(f"the metric {name} is {actual}: expected a metric of {package}")
             refuse_average_none(name, metric)

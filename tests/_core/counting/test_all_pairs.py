@@ -19,6 +19,7 @@ from ngram_metrics._core.counting import pools as pools_module
 from ngram_metrics._core.counting.all_pairs import all_pairs_matches
 from ngram_metrics._core.counting.pools import aggregate_matches
 
+CPU = torch.device("cpu")
 #: What a listed pair is said to cost: so all columns go through the product, all are listed, or each as it seems best.
 PATHS = {"product": 10**9, "listed": 0, "either": 4}
 every_path = pytest.mark.parametrize("path", PATHS)
@@ -41,7 +42,7 @@ def listed_matches(batch, max_order, same=False):
     """The matches of each group, `[group][hypothesis][reference][order]`, put together from the blocks."""
     joined = [[] for _ in batch]
     covered = []
-    for block in all_pairs_matches(*both_sides(batch, same), max_order):
+    for block in all_pairs_matches(*both_sides(batch, same), max_order, CPU):
         assert block.matches.dtype in (torch.int32, torch.int64)
         assert block.matches.shape[:3] == (*block.hypothesis_lengths.shape, block.reference_lengths.shape[1])
         assert block.rows == (0, block.matches.shape[1]) or block.groups[1] - block.groups[0] == 1
@@ -92,7 +93,7 @@ def expected_aggregate(batch, max_order):
 
 
 def aggregate(batch, max_order, same=False):
-    counts = aggregate_matches(*both_sides(batch, same), max_order)
+    counts = aggregate_matches(*both_sides(batch, same), max_order, CPU)
     assert all(field.dtype == torch.int64 for field in counts)
     return [field.tolist() for field in counts]
 
@@ -152,26 +153,26 @@ def test_small_batches_are_those_within_the_limit(monkeypatch, spare):
     # The larger group has 70 tokens in 5 rows, and both are counted as large.
     batch = [([[1] * 30, [2] * 20], [[1] * 10, [2] * 5, [3] * 5]), ([[1]], [])]
     monkeypatch.setattr(pools_module, "SMALL_CELLS", 2 * 70 * 5 * 2 + spare)
-    assert len(list(all_pairs_matches(*both_sides(batch), 2))) == 1 + spare
-    aggregate_matches(*both_sides(batch), 2)
+    assert len(list(all_pairs_matches(*both_sides(batch), 2, CPU))) == 1 + spare
+    aggregate_matches(*both_sides(batch), 2, CPU)
     assert len(pooled) == -2 * spare
     # Six rows of one token each: more documents than tokens.
     monkeypatch.setattr(pools_module, "SMALL_CELLS", 5 * 5 + spare)
-    assert len(list(all_pairs_matches(*both_sides([([[], [1]], [[], [], [1]])]), 1))) == 1 + spare
+    assert len(list(all_pairs_matches(*both_sides([([[], [1]], [[], [], [1]])]), 1, CPU))) == 1 + spare
 
 
 def test_a_batch_is_cut_into_small_ones_of_whole_groups(monkeypatch):
     monkeypatch.setattr(pools_module, "SMALL_CELLS", 1 << 22)
     monkeypatch.setattr(pools_module, "SMALL_SLOTS", 30)
     group = ([[1] * 6], [[1] * 4, [1] * 5])  # 15 slots, so two fit
-    parts = [block.groups for block in all_pairs_matches(*both_sides([group] * 5), 2)]
+    parts = [block.groups for block in all_pairs_matches(*both_sides([group] * 5), 2, CPU)]
     assert parts == [(0, 1), (1, 3), (3, 5)] or parts == [(0, 2), (2, 4), (4, 5)]
     # One that is too large leaves all to the pools.
     pooled = []
     monkeypatch.setattr(all_pairs, "pools", lambda *groups: pooled.append(groups) or ())
-    assert not list(all_pairs_matches(*both_sides([group, ([[1] * 16], [[1] * 15])]), 2))
+    assert not list(all_pairs_matches(*both_sides([group, ([[1] * 16], [[1] * 15])]), 2, CPU))
     assert len(pooled) == 1
-    assert len(list(all_pairs_matches(*both_sides([group, ([[1] * 15], [[1] * 15])]), 2))) == 2
+    assert len(list(all_pairs_matches(*both_sides([group, ([[1] * 15], [[1] * 15])]), 2, CPU))) == 2
 
 
 @pytest.mark.parametrize("same", [False, True])
@@ -201,7 +202,7 @@ def test_small_batches_are_those_whose_keys_fit(monkeypatch, spare):
     batch = [*[group] * (3 - spare), (group[0], [])]
     hypotheses, references = both_sides(batch)
     wide = [side._replace(tokens=side.tokens._replace(id_bound=1023)) for side in (hypotheses, references)]
-    blocks = list(all_pairs_matches(*wide, 6))
+    blocks = list(all_pairs_matches(*wide, 6, CPU))
     assert (len(blocks), len(pooled)) == (1 + spare, -spare)
     for block in blocks:
         assert block.matches.flatten(0, 2).tolist() == [*[expected_matches([group], 6)[0][0][0]] * 3, [0] * 6]
@@ -265,7 +266,7 @@ def test_no_block_is_larger_than_its_budget(same, monkeypatch):
     batch = random_batch(2, sizes=[*[(2, 2)] * 20, (9, 9), *[(2, 2)] * 20, (1, 50)])
     if same:
         batch = [(hypotheses, hypotheses) for hypotheses, _ in batch]
-    blocks = list(all_pairs_matches(*both_sides(batch, same), 3))
+    blocks = list(all_pairs_matches(*both_sides(batch, same), 3, CPU))
     rows = [block.rows[1] - block.rows[0] for block in blocks]
     sizes = [block.matches.numel() for block in blocks]
     assert all(size <= 120 or height == 1 for size, height in zip(sizes, rows, strict=True))
@@ -274,7 +275,7 @@ def test_no_block_is_larger_than_its_budget(same, monkeypatch):
 
 def test_no_pool_has_more_tokens_than_its_budget(monkeypatch):
     monkeypatch.setattr(documents_module, "CPU_SLOTS", 200)
-    pools = list(pools_module.pools(*both_sides(random_batch(8, sizes=[(2, 2)] * 30)), 10**6))
+    pools = list(pools_module.pools(*both_sides(random_batch(8, sizes=[(2, 2)] * 30)), 10**6, CPU))
     assert all(pool.size == 1 or pool.digits.digits.numel() <= 200 for pool in pools)
     assert 1 < len(pools) < 30
 
@@ -300,7 +301,7 @@ def test_no_more_pairs_are_listed_at_a_time_than_their_budget(monkeypatch):
 def test_a_large_group_does_not_pad_many_small_ones(monkeypatch):
     monkeypatch.setattr(pools_module, "POOL_CELLS", 10_000)
     batch = [*random_batch(3, sizes=[(1, 1)] * 50), ([[1] * 3_000], [[1] * 3_000]), *random_batch(4)]
-    for pool in pools_module.pools(*both_sides(batch), 10**6):
+    for pool in pools_module.pools(*both_sides(batch), 10**6, CPU):
         tokens = pool.hypothesis_lengths.sum(1) + pool.reference_lengths.sum(1)
         assert pool.size == 1 or pool.rows * int(tokens.max()) <= 10_000
     assert listed_matches(batch, 2) == expected_matches(batch, 2)

@@ -296,7 +296,7 @@ def test_all_pairs_and_near_pairs_of_any_ids(spread: int):
         5 * spread + 0xD7FE,
     )
     groups = [DocumentGroups(tokens.slice(*part), torch.tensor([part[1] - part[0]])) for part in ((0, 7), (7, 12))]
-    (block,) = all_pairs_subsequences(*groups)
+    (block,) = all_pairs_subsequences(*groups, torch.device("cpu"))
     expected = [[length(other, document) for other in documents[7:]] for document in documents[:7]]
     assert block.matches.squeeze(-1).tolist() == [expected]
     found = [pair for some in near_pairs(tokens, 0.5) for pair in zip(*(part.tolist() for part in some), strict=True)]
