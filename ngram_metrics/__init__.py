@@ -33,24 +33,14 @@ if TYPE_CHECKING:
     from ngram_metrics._torchmetrics.metric_classes import ROUGEScore as ROUGEScore
     from ngram_metrics._torchmetrics.metric_classes import Ter as Ter
 
-__all__ = [
-    "Bleu",
-    "ROUGEScore",
-    "ChrF",
-    "NgramOverlap",
-    "Gleu",
-    "Ter",
-    "Repetition",
-    "evaluate",
-    "Evaluation",
-]
+#: The public names, and the module of each, which is imported when the name is first used.
 _MODULES = {
     **dict.fromkeys(
-        ("Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu", "Ter", "Repetition"),
-        "_torchmetrics.metric_classes",
+        ("Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu", "Ter", "Repetition"), "_torchmetrics.metric_classes"
     ),
     **dict.fromkeys(("evaluate", "Evaluation"), "_evaluation.evaluate"),
 }
+__all__ = [*_MODULES]
 #: The public modules, and the framework that a module needs besides torch.
 _PUBLIC = {
     **dict.fromkeys(("functional", "counting", "pair", "mbr", "significance", "columns"), "torch"),
@@ -60,7 +50,7 @@ _PUBLIC = {
 
 
 def __getattr__(name: str) -> object:
-    # A name is imported when it is first used: the command line answers --help without importing torch.
+    # The command line answers --help without importing torch.
     value: object
     if name in _MODULES:
         value = getattr(import_module(f"ngram_metrics.{_MODULES[name]}"), name)
