@@ -96,7 +96,8 @@ def make_scorers(options: Options) -> dict[str, Scorer]:
     from ngram_metrics.metric.definitions import make_metric
 
     text_options = {option: getattr(options, option) for option in TEXT_OPTIONS}
-    text_options["tokenizer"] = _load_model(options.spm_model) if options.spm_model else options.tokenizer or "13a"
+    if options.spm_model:
+        text_options["tokenizer"] = _load_model(options.spm_model)
     return {name: make_metric(name, **text_options) for name in options.metrics}
 
 

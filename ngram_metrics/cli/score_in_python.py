@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from ngram_metrics.basics.option_checks import DEFAULT_ROUGE_KEYS, ROUGE_KEYS
+from ngram_metrics.basics.option_checks import ROUGE_KEYS
 from ngram_metrics.cli.command_arguments import ScoreOptions
 from ngram_metrics.cli.files import FileSegments, InputError, warn_of_unicode_forms
 from ngram_metrics.evaluation.results import ComparisonPlan, Outcome, Result
-from ngram_metrics.metric.registry import REGISTRY
+from ngram_metrics.metric.registry import row_of, values_of
 from ngram_metrics.metric.signature import format_references, format_signature
 from ngram_metrics.scores import python_measures, python_scores
 from ngram_metrics.scores.python_measures import PythonMeasure
@@ -23,8 +23,6 @@ from ngram_metrics.text.input_warnings import warn_of_split_references, warn_of_
 from ngram_metrics.text.python_readers import PythonReader
 from ngram_metrics.text.word_rules import has_splitter
 
-#: The nanoseconds that a character takes more in plain Python than in arrays, by the names of metrics.
-COSTS = {name: row.python_cost for name, row in REGISTRY.items() if row.python_cost is not None}
 #: The nanoseconds that importing torch takes, at least.
 COST_OF_TORCH = 1_000_000_000
 #: In a line of this many characters each takes twice as long, because common subsequences take the square of the words.
@@ -53,7 +51,12 @@ def can_score(options: ScoreOptions) -> bool:
     needs_rows = options.confidence is not None or options.report or options.segments or options.columns
     is_alone = len(options.systems) == 1
     is_rule = not options.spm_model and has_splitter(options.tokenizer)
-    return is_alone and not needs_rows and is_rule and {*options.metrics} <= {*COSTS}
+    return is_alone and not needs_rows and is_rule and None not in _costs(options)
+
+
+def _costs(options: ScoreOptions) -> list[int | None]:
+    """Return the cost of a character for each metric, as its row has it."""
+    return [row_of(name).python_cost for name in options.metrics]
 
 
 def read_ahead(chunks: Iterator[FileSegments], options: ScoreOptions) -> tuple[bool, Iterator[FileSegments]]:
@@ -61,7 +64,7 @@ def read_ahead(chunks: Iterator[FileSegments], options: ScoreOptions) -> tuple[b
 
     An error of a file comes after the segments before it, as if they were counted one after another.
     """
-    cost_of_character = sum(COSTS[name] for name in options.metrics)
+    cost_of_character = sum(filter(None, _costs(options)))
     cost = 0.0
     ahead = []
     try:
@@ -149,18 +152,18 @@ def _flatten(scores: Any) -> list[float]:
 
 
 def _make_metric(name: str, options: ScoreOptions) -> PythonMetric:
-    row = REGISTRY[name]
-    text_options = row.text_parameters({**vars(options), "tokenizer": options.tokenizer or "13a"})
+    row, keys = row_of(name), values_of(name)
+    text_options = row.text_parameters(vars(options))
     reader: PythonReader
     measure: PythonMeasure
     if row.function == "rouge":
-        reader = python_readers.PythonRougeReader(**text_options)
-        measure = python_measures.PythonRouge(tuple(ROUGE_KEYS[key] for key in DEFAULT_ROUGE_KEYS))
+        reader = python_readers.PythonRougeReader(**text_options, sentences="rougeLsum" in keys)
+        measure = python_measures.PythonRouge(tuple(ROUGE_KEYS[key] for key in keys))
     elif row.function == "chrf":
         reader = python_readers.PythonCharacterReader(words="word_order" in row.options, **text_options)
         measure = python_measures.PythonChrf(**row.options)
     else:
-        reader = python_readers.PythonWordReader(**text_options)
+        reader = python_readers.PythonWordReader(**{"tokenizer": row.tokenizer, **text_options})
         measure = _MEASURES[row.function]()
     return PythonMetric(reader, measure, row.average)
 
@@ -173,7 +176,7 @@ def _make_results(
         parts = zip(scores[::3], scores[1::3], scores[2::3], strict=True)
         return {
             key: Result(fmeasure, segments, precision=precision, recall=recall)
-            for key, (precision, recall, fmeasure) in zip(DEFAULT_ROUGE_KEYS, parts, strict=True)
+            for key, (precision, recall, fmeasure) in zip(values_of(name), parts, strict=True)
         }
     if not isinstance(measure, python_measures.PythonBleu):
         return {name: Result(scores[0], segments)}

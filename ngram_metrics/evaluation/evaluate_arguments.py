@@ -6,10 +6,11 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 from ngram_metrics.basics.option_checks import check_choice, check_confidence, refuse_average_none, refuse_equal_names
-from ngram_metrics.evaluation import DEFAULT_METRICS, INSTEAD, METRICS
+from ngram_metrics.evaluation import DEFAULT_METRICS
 from ngram_metrics.evaluation.result_tables import cell_text, label_text
 from ngram_metrics.evaluation.results import ComparisonPlan, Grouping
 from ngram_metrics.metric.definitions import make_metric
+from ngram_metrics.metric.registry import METRIC_NAMES
 from ngram_metrics.metric.scorer import Scorer, scorer_of
 from ngram_metrics.scores.resampling import checked_seed
 from ngram_metrics.significance.comparisons import Correction, Test, check_correction
@@ -76,9 +77,11 @@ def checked_scorers(metrics: object) -> dict[str, Scorer]:
     for name, metric in _check_names("metrics", metrics).items():
         if isinstance(metric, str):
             metric = metric.strip()
-            if metric not in (*METRICS, *INSTEAD):
-                close = did_you_mean(metric, METRICS)
-                raise ValueError(f"unknown metric {metric!r} in metrics: expected some of {','.join(METRICS)}{close}")
+            if metric not in METRIC_NAMES:
+                close = did_you_mean(metric, METRIC_NAMES)
+                raise ValueError(
+                    f"unknown metric {metric!r} in metrics: expected some of {','.join(METRIC_NAMES)}{close}"
+                )
             scorer = make_metric(metric)
         else:
             scorer = metric if isinstance(metric, Scorer) else scorer_of(metric, f"metric {name!r}")

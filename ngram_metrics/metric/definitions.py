@@ -20,7 +20,7 @@ from ngram_metrics.basics.option_checks import (
     value_indices,
 )
 from ngram_metrics.document_frequency import DocumentFrequency
-from ngram_metrics.metric.registry import REGISTRY
+from ngram_metrics.metric.registry import row_of
 from ngram_metrics.metric.scorer import Scorer
 from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.chrf import ChrfMeasure
@@ -149,17 +149,18 @@ def cider(
     return Scorer(reader, measure, average, {"cider_d": ()})
 
 
-def make_metric(name: str, tokenizer: Tokenizer = "13a", **text_options: bool) -> Scorer:
-    """Return a metric with this name: one of ``ngram_metrics.metric.registry.REGISTRY``, or a key of ROUGE.
+def make_metric(name: str, **text_options: Tokenizer | bool | None) -> Scorer:
+    """Return a metric with this name, one of ``ngram_metrics.metric.registry.METRIC_NAMES``.
 
-    A metric takes the options for text that its row names, and leaves out the others.
+    A metric takes the options for text that its row names, and leaves out the others. It has its own default for an
+    option that is missing or None.
 
     Raises:
-        ValueError: an unknown name.
+        KeyError: an unknown name.
         ModuleNotFoundError: TER, and sacrebleu is not installed.
     """
-    row = REGISTRY["rouge" if name in ROUGE_KEYS else name]
-    options = {**row.options, **row.text_parameters({"tokenizer": tokenizer, **text_options})}
+    row = row_of(name)
+    options = {**row.options, **row.text_parameters(text_options)}
     if name in ROUGE_KEYS:
         options["rouge_keys"] = name
     make: Callable[..., Scorer] = globals()[row.function]

@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 
 from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, evaluate
 from ngram_metrics.columns import StatisticsColumns
-from ngram_metrics.evaluation import METRICS
 from ngram_metrics.evaluation.system_counts import SystemCounts, count
 from ngram_metrics.metric.definitions import bleu, make_metric, rouge
+from ngram_metrics.metric.registry import REGISTRY
 from ngram_metrics.scores.measure import Measure
 from ngram_metrics.scores.ter import TerMeasure
 from ngram_metrics.significance.paired_systems import pair_systems
 from ngram_metrics.text.reader import Reader
 
 TEXTS = st.text("ab \n.,é東", max_size=12)
-SCORERS = [*map(make_metric, METRICS), rouge(accumulate="avg"), bleu(tokenizer="char", lowercase=True)]
+SCORERS = [*map(make_metric, REGISTRY), rouge(accumulate="avg"), bleu(tokenizer="char", lowercase=True)]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # texts by chance look like many a mistake
@@ -95,8 +95,8 @@ def test_each_text_is_read_once_for_each_way_of_reading(monkeypatch):
     )
     systems = {"a": ["a b", "c"], "b": ["b", "d"], "c": ["e", "f"]}
     evaluate(systems, ["r", "s"], "bleu,overlap,gleu,chrf,chrf++,rouge", confidence=None)
-    # As words, as characters, as characters with words, and by ROUGE's rule.
-    assert read == [["a b", "c", "b", "d", "e", "f", "r", "s"]] * 4
+    # As words of 13a, as words at whitespace, as characters, as characters with words, and by ROUGE's rule.
+    assert read == [["a b", "c", "b", "d", "e", "f", "r", "s"]] * 5
 
 
 def test_an_error_names_the_segment_of_its_system():

@@ -1,5 +1,6 @@
 """A metric is one row of the registry: what it says is so."""
 
+import re
 import subprocess
 import sys
 
@@ -15,6 +16,11 @@ def test_the_command_has_the_options_for_text_of_all_rows(make_parser):
     (group,) = [group for group in make_parser()._action_groups if group.title == "how text is read"]
     options = {action.dest for action in group._group_actions} - {"spm_model"}
     assert options == {*TEXT_OPTIONS}, "add the option to add_options in ngram_metrics/cli/shared_options.py"
+    told = {action.dest: action.help for action in group._group_actions}
+    for option in TEXT_OPTIONS:
+        assert [name for name in takers_of(option) if name not in re.split(r"[ ,;]+", told[option])] == []
+    for name in takers_of("tokenizer"):
+        assert f"{REGISTRY[name].tokenizer or 'none'} for {name}" in told["tokenizer"]
 
 
 @pytest.mark.parametrize("name", REGISTRY)
@@ -23,6 +29,7 @@ def test_a_row_says_what_the_metric_takes(name):
     metric = make_metric(name)
     assert metric.measure.has_references == row.needs_references
     assert metric.average == row.average
+    assert getattr(metric.reader, "tokenizer", None) == row.tokenizer
     for option in TEXT_OPTIONS:
         is_taken = make_metric(name, **{option: "char" if option == "tokenizer" else True}) != metric
         assert is_taken == (name in takers_of(option)), option
