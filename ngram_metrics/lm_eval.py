@@ -17,6 +17,7 @@ from torch import Tensor, full_like, nan
 
 from ngram_metrics.basics.option_checks import RESAMPLES
 from ngram_metrics.metric.definitions import make_metric
+from ngram_metrics.metric.registry import REGISTRY, values_of
 from ngram_metrics.metric.scorer import Scorer
 from ngram_metrics.scores.resampling import SEED, bootstrap_scores, clusters_of
 
@@ -58,7 +59,7 @@ def register(name: str, compute: Callable[..., Tensor], index: tuple[int, ...], 
     globals()[name] = register_metric(metric=name, higher_is_better=higher_is_better, aggregation=name)(keep_texts)
 
 
-for title in ("bleu", "chrf", "chrf++", "rouge1", "rouge2", "rougeL", "rougeLsum", "ter"):
+for title in (value for name in REGISTRY for value in values_of(name)):
     metric_name = f"ngram_{title.replace('+', 'p')}"
     metric = make_metric(title)
     register(metric_name, metric, metric.pair_index, metric.measure.higher_is_better)

@@ -17,7 +17,7 @@ from harness_corpus import EXPECTED, OUTPUTS, REFERENCES, SINGLE
 from oracles import close
 
 import ngram_metrics
-from ngram_metrics import ROUGEScore
+from ngram_metrics import Gleu, NgramOverlap, Repetition, ROUGEScore
 from ngram_metrics.significance import standard_error
 
 if sys.version_info >= (3, 11):
@@ -35,6 +35,8 @@ SACREBLEU = {
 }
 NO_TEXTS = "^{} got no texts: expected a text and its references, from process_results if there are several$"
 ROUGE = {f"ngram_{key}": key for key in ("rouge1", "rouge2", "rougeL", "rougeLsum")}
+CLASSES = {"ngram_overlap": NgramOverlap, "ngram_gleu": Gleu, "ngram_repetition": Repetition}
+LOWER = {"ngram_ter", "ngram_repetition"}
 
 
 def entry_points() -> list[metadata.EntryPoint]:
@@ -122,10 +124,10 @@ def test_the_head_imports_the_module_when_a_name_is_asked_for(head: Head):
 
 def test_every_entry_point_has_its_standard_error_and_its_direction(head: Head):
     head.metrics.load("ngram_bleu")
-    scores = {*SACREBLEU, *ROUGE}
+    scores = {*SACREBLEU, *ROUGE, *CLASSES}
     assert head.directions == {
         "bleu": True,
-        **{name: name != "ngram_ter" for name in scores},
+        **{name: name not in LOWER for name in scores},
         **{f"{name}_stderr": False for name in scores},
     }
     assert {entry_point.name for entry_point in entry_points()} == head.directions.keys() - {"bleu"}
@@ -143,6 +145,21 @@ def test_rouge_is_the_mean_f_of_the_documents(head: Head, name: str):
     metric.update(OUTPUTS, SINGLE)
     assert evaluate(head, name, SINGLE) == close(100 * metric.compute()[f"{key}_fmeasure"].item())
     assert evaluate(head, f"{name}_stderr", SINGLE) == 100 * standard_error(metric)[f"{key}_fmeasure"]
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_other_metrics_have_the_defaults_of_their_classes(head: Head, name: str):
+    outputs = ["the cat, the cat, the cat, the cat. the cat", "A dog; a dog"]
+    references = [["the cat. the cat"], ["a dog, a dog"]]
+    metric = CLASSES[name](confidence=0.95)
+    metric.update(*([outputs] if name == "ngram_repetition" else [outputs, references]))
+    (score, *_) = metric.compute().values()
+    (error,) = standard_error(metric).values()
+    head.metrics.load(name)
+    items = list(zip(outputs, references, strict=True))
+    found = (head.metric_aggregations[name](items), head.metric_aggregations[f"{name}_stderr"](items))
+    assert found == (close(100 * score.item()), close(100 * error))
+    assert 0 < found[0] < 100
 
 
 @pytest.mark.parametrize("metric", ["bleu", "chrf"])
