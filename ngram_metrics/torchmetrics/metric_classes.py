@@ -80,7 +80,7 @@ class Bleu(Accumulator[Level]):
         self.effective_order = effective_order
 
 
-class ROUGEScore(Accumulator[float]):
+class ROUGEScore(Accumulator[float | None]):
     """ROUGE, counted batch by batch, with the parameters and keys of ``torchmetrics.text.ROUGEScore``.
 
     ``update(preds, target)`` counts a batch, ``compute()`` returns a dict with the values of all batches and ranks, and
@@ -141,13 +141,14 @@ class ROUGEScore(Accumulator[float]):
     ) -> None:
         words, sentences = (use_stemmer, normalizer, tokenizer), (sentence_splitter, sentence_separator_id)
         rouge = definitions.rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
-        # The type of the class says float: compute returns a dict without confidence too.
-        super().__init__(rouge, confidence, device, **kwargs)  # type: ignore[arg-type]
+        super().__init__(rouge, confidence, device, **kwargs)
         self.rouge_keys = tuple(rouge.titles)
         self.accumulate = accumulate
 
-    if TYPE_CHECKING:
+    if TYPE_CHECKING:  # several values, with an interval or without
 
+        def __call__(self, preds: Hypotheses, target: References) -> dict[str, Tensor]: ...
+        def compute(self) -> dict[str, Tensor]: ...
         def __getitem__(self, idx: Any) -> ScoredValue: ...
 
 
