@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ngram_metrics.evaluation.evaluate import evaluate as evaluate
     from ngram_metrics.torchmetrics.metric_classes import Bleu as Bleu
     from ngram_metrics.torchmetrics.metric_classes import ChrF as ChrF
-    from ngram_metrics.torchmetrics.metric_classes import CiderD as CiderD
     from ngram_metrics.torchmetrics.metric_classes import Gleu as Gleu
     from ngram_metrics.torchmetrics.metric_classes import NgramOverlap as NgramOverlap
     from ngram_metrics.torchmetrics.metric_classes import Repetition as Repetition
@@ -42,13 +41,12 @@ __all__ = [
     "Gleu",
     "Ter",
     "Repetition",
-    "CiderD",
     "evaluate",
     "Evaluation",
 ]
 _MODULES = {
     **dict.fromkeys(
-        ("Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu", "Ter", "Repetition", "CiderD"),
+        ("Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu", "Ter", "Repetition"),
         "torchmetrics.metric_classes",
     ),
     **dict.fromkeys(("evaluate", "Evaluation"), "evaluation.evaluate"),

@@ -262,7 +262,7 @@ class Reward:
             columns: the columns of the data set, each with one item per completion.
 
         Returns:
-            The score of each completion, from 0 to 1, of CIDEr-D from 0 to 10; None for one whose reference is None.
+            The score of each completion, from 0 to 1; None for one whose reference is None.
 
         Raises:
             ValueError: the data set has no column with the name in ``references``.

@@ -309,7 +309,7 @@ def test_equal_shares_of_two_ranks_count_twice_in_one_process():
     metric = ChrF()
     metric.update(["a cat", "a dog"], ["the cat", "the dog"])
     share = metric.own_share([metric.saved_states()] * 2)
-    assert int(share["sentences"]) == 4
+    assert int(share["segments"]) == 4
     assert torch.equal(share["row"], 2 * metric.row)
 
 
@@ -357,7 +357,7 @@ def test_what_is_not_of_all_ranks_is_refused_and_changes_nothing():
     ):
         with pytest.raises(error, match=words):
             AllRanks(metrics).load_state_dict(wrong)
-        assert int(metric.sentences) == len(TEXT[0][0])
+        assert int(metric.segments) == len(TEXT[0][0])
     with pytest.raises(TypeError, match=r"the name 0 is an int: expected a str"):
         AllRanks({0: metric, "a": metric})
     for other in (torchmetrics.text.BLEUScore(), {"b": torchmetrics.text.BLEUScore()}, {"b": 5}, 5):
@@ -376,7 +376,7 @@ def test_no_changed_byte_is_taken_and_no_metric_changes():
         changed[position] ^= 1
         with pytest.raises(ValueError, match="with another checksum: expected all that AllRanks saved, unchanged"):
             AllRanks(loaded).load_state_dict({key: bytes(changed)})
-    assert not any(int(metric.sentences) for metric in loaded.values())
+    assert not any(int(metric.segments) for metric in loaded.values())
 
 
 def test_states_loaded_into_a_synchronized_metric_stay():
@@ -386,7 +386,7 @@ def test_states_loaded_into_a_synchronized_metric_stay():
     synchronized.sync(dist_sync_fn=lambda state, group=None: [state, state], distributed_available=lambda: True)
     AllRanks(synchronized).load_state_dict(AllRanks(metric).state_dict())
     synchronized.update(*TEXT[1])
-    assert int(synchronized.sentences) == len(TEXT[0][0]) + len(TEXT[1][0])
+    assert int(synchronized.segments) == len(TEXT[0][0]) + len(TEXT[1][0])
 
 
 @pytest.mark.parametrize("letters", range(250, 262))

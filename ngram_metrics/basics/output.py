@@ -20,11 +20,11 @@ class OutputError(OSError):
 
 
 @contextmanager
-def open_output(path: str | None, errors: str = "backslashreplace") -> Iterator[Callable[[str], object]]:
+def open_output(path: str | None) -> Iterator[Callable[[str], object]]:
     """Open a file, or standard output if ``path`` is None, and yield a function that writes text to it.
 
-    The text is written in UTF-8 with ``errors`` as for ``str.encode``, which escape invalid characters in the names of
-    files. A file changes when all of the text is written; until then, and after an error, it remains as it was.
+    The text is written in UTF-8, and invalid characters, as in the names of files, are escaped. A file changes when all
+    of the text is written; until then, and after an error, it remains as it was.
 
     Raises:
         OutputError: the text could not be written.
@@ -45,7 +45,7 @@ def open_output(path: str | None, errors: str = "backslashreplace") -> Iterator[
                 file = stack.enter_context(_open_replacement(path))
 
         def write(text: str) -> None:
-            left = memoryview(text.encode("utf-8", errors))
+            left = memoryview(text.encode("utf-8", "backslashreplace"))
             with _name_errors(name):
                 while left:
                     left = left[file.write(left) :]

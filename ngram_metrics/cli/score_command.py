@@ -105,12 +105,11 @@ def find_losses(results: Results, higher_is_better: Mapping[str, bool], margin: 
             low, high, difference = result.difference_low, result.difference_high, result.difference
             if low is None or high is None or difference is None:
                 continue
-            scale = result.table_scale
-            best = scale * (high if higher_is_better[value] else -low)
+            best = 100 * (high if higher_is_better[value] else -low)
             if best < -margin:
                 losses.append(
                     f"{system} is worse than {baseline} by more than {margin:g} {value}: difference "
-                    f"{scale * difference:+.2f}, {100 * level:g}% interval [{scale * low:+.2f}, {scale * high:+.2f}]"
+                    f"{100 * difference:+.2f}, {100 * level:g}% interval [{100 * low:+.2f}, {100 * high:+.2f}]"
                 )
     return losses
 

@@ -45,8 +45,8 @@ class StatisticsColumns:
 
     The columns are ``names``, all int64: ``segments``, which is 1, and for each metric its counts, such as
     ``bleu_matches_1`` or ``bleu_reference_length``. A metric with ``average="macro"`` has sums of scores instead, each
-    in two columns: ``<value>_high_bits`` and ``<value>_low_bits`` of round(score * 2^62), or 2^51 for TER and 2^59
-    for CIDEr-D. They add up exactly to sums over 2^31 rows.
+    in two columns: ``<value>_high_bits`` and ``<value>_low_bits`` of round(score * 2^62), or 2^51 for TER. They
+    add up exactly to sums over 2^31 rows.
 
     Args:
         metrics: metrics by name, such as ``{"bleu": Bleu(), "chrf": ChrF()}``; their counts do not change.

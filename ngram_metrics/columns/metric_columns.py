@@ -22,7 +22,7 @@ from ngram_metrics.basics.option_checks import RESAMPLES
 from ngram_metrics.columns.cells import RowGroups, add_to_groups, read_integers
 from ngram_metrics.columns.table_types import Columns, Frame, Integers, Table
 from ngram_metrics.metric.scorer import Scorer, rename_values
-from ngram_metrics.metric.settings_digest import digest, digested_values
+from ngram_metrics.metric.settings_digest import digest
 from ngram_metrics.scores.resampling import ENDS, SEED, bootstrap_weights, interval, row_order, weighted_sums
 from ngram_metrics.scores.rows import score_corpora
 from ngram_metrics.text.messages import warn_of_no_segment
@@ -72,7 +72,7 @@ class MetricColumns:
     def digest(self) -> str:
         """The settings: only columns of the same settings can be added."""
         scorer = self.scorer
-        return digest(scorer.reader, scorer.measure, scorer.average, digested_values(scorer.values)).hex()
+        return digest(scorer.reader, scorer.measure, scorer.average, list(scorer.values)).hex()
 
     def is_of_other_settings(self, name: str) -> bool:
         """Return whether this metric has a column only with other settings, such as a longer order."""

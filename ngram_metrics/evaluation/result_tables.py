@@ -1,4 +1,4 @@
-"""All results as text: a table, JSON, TSV, Markdown, LaTeX and HTML. Scores are as in papers: 0 to 100, or 0 to 10."""
+"""All results as text: a table, JSON, TSV, Markdown, LaTeX and HTML. Scores are from 0 to 100, as in papers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _RANKS = ("first_rank", "last_rank")
 _PARTS = {"precision": "precision", "recall": "recall", "brevity_penalty": "BP", "ratio": "ratio"}
 _PARTS |= {"hypothesis_length": "hyp_len", "reference_length": "ref_len"}
 #: The names of values as papers write them.
-_HEADS = {**{name: row.title for name, row in REGISTRY.items()}, "cider_d": "CIDEr-D"}
+_HEADS = {name: row.title for name, row in REGISTRY.items()}
 _HEADS |= {f"rouge{key}": f"ROUGE-{key}" for key in ("1", "2", "L", "Lsum")}
 #: What explains the marks of significant differences.
 _MARKS = "+ better, - worse than"
@@ -102,21 +102,16 @@ def terminal_width() -> int:
 
 def notes(outcome: Outcome, style: Style = PLAIN, heads: Mapping[str, str] = MappingProxyType({})) -> list[str]:
     """Return the notes between a table and the signatures, with the ``heads`` of values, by default their names."""
-    return [_describe_data(outcome, heads, outcome.references), *_explain(outcome, style, heads)]
+    return [_describe_data(outcome, outcome.references), *_explain(outcome, style, heads)]
 
 
-def _describe_data(outcome: Outcome, heads: Mapping[str, str], references: Sequence[str] = ()) -> str:
+def _describe_data(outcome: Outcome, references: Sequence[str] = ()) -> str:
     """Return a sentence on the data, with the names of references other than numbers."""
     numbers = [str(index) for index in range(1, len(references) + 1)]
     described = pluralize(len(outcome.references), "reference") if outcome.references else "no references"
     if list(references) != numbers:
         described = f"reference{'s' * (len(references) > 1)} {', '.join(references)}"
-    scales = [
-        f"{heads.get(value, value)} on a 0-{result.highest:g} scale"
-        for value, result in outcome.results[outcome.baseline].items()
-        if result.highest != 1
-    ]
-    return cell_text(", ".join([pluralize(outcome.segments, "segment"), described, "scores on a 0-100 scale", *scales]))
+    return cell_text(f"{pluralize(outcome.segments, 'segment')}, {described}, scores on a 0-100 scale")
 
 
 def _explain(outcome: Outcome, style: Style, heads: Mapping[str, str]) -> list[str]:
@@ -150,7 +145,7 @@ def _list_detectable(outcome: Outcome, heads: Mapping[str, str]) -> str:
     largest = []
     for value in outcome.values:
         results = [results[value] for results in outcome.results.values()]
-        most = max(result.table_scale * (result.detectable or 0) for result in results)
+        most = max(100 * (result.detectable or 0) for result in results)
         if most > 0:
             largest.append(f"{float(f'{most:.2g}'):g} {heads.get(value, value)}")
     return ", ".join(largest)
@@ -183,34 +178,34 @@ def mark_difference(result: Result, higher_is_better: bool) -> str:
     return "+" if (result.difference > 0) == higher_is_better else "-"
 
 
-def _scale_part(result: Result, name: str, part: float | tuple[float, ...], digits: int | None) -> float | list[float]:
+def _scale_part(name: str, part: float | tuple[float, ...], digits: int | None) -> float | list[float]:
     """Return a part of a result: a score rounded on the scale of tables, a count or a p-value with all digits."""
     if isinstance(part, tuple):
         return [100 * precision if digits is None else round(100 * precision, digits) for precision in part]
     if name in _SCORES or name.startswith("precision"):
-        part = result.table_scale * part
+        part = 100 * part
     return part if digits is None or name == "p_value" or isinstance(part, int) else round(part, digits)
 
 
 def format_score(result: Result, style: Style) -> str:
     """Return a score, with its interval if it has one and the style asks for it."""
-    interval = _format_interval(result, result.low, result.high, style.places) if style.intervals else ""
-    return f"{result.table_scale * result.score:.{style.places}f}{interval}"
+    interval = _format_interval(result.low, result.high, style.places) if style.intervals else ""
+    return f"{100 * result.score:.{style.places}f}{interval}"
 
 
 def format_difference(result: Result, digits: int) -> str:
     """Return a difference, with its interval if it has one, or an empty text for the baseline."""
     if result.difference is None:
         return ""
-    interval = _format_interval(result, result.difference_low, result.difference_high, digits)
-    return f"{result.table_scale * result.difference:+.{digits}f}{interval}"
+    interval = _format_interval(result.difference_low, result.difference_high, digits)
+    return f"{100 * result.difference:+.{digits}f}{interval}"
 
 
-def _format_interval(result: Result, low: float | None, high: float | None, digits: int) -> str:
+def _format_interval(low: float | None, high: float | None, digits: int) -> str:
     """Return a space and an interval, or an empty text if there is none."""
     if low is None or high is None:
         return ""
-    return f" [{result.table_scale * low:.{digits}f}, {result.table_scale * high:.{digits}f}]"
+    return f" [{100 * low:.{digits}f}, {100 * high:.{digits}f}]"
 
 
 def format_p_value(result: Result) -> str:
@@ -311,7 +306,7 @@ def _list_entries(
     """Return results, or mappings of them, as objects of JSON, but for the part ``without``."""
     if isinstance(results, Result):
         parts = {name: part for name, part in results.known().items() if name != without}
-        return {name: _scale_part(results, name, part, digits) for name, part in parts.items()}
+        return {name: _scale_part(name, part, digits) for name, part in parts.items()}
     return {str(name): _list_entries(part, digits, without) for name, part in results.items()}
 
 
@@ -322,7 +317,7 @@ def _format_tsv(outcome: Outcome, style: Style) -> list[str]:
         row = {"group": cell_text(group)} if outcome.grouped else {}
         row |= {"system": cell_text(system), "value": cell_text(value)}
         for name, part in result.known().items():
-            scaled = _scale_part(result, name, part, style.digits)
+            scaled = _scale_part(name, part, style.digits)
             row[name] = "/".join(map(str, scaled)) if isinstance(scaled, list) else str(scaled)
         if style.details and not group and outcome.ranks:
             row |= zip(_RANKS, map(str, outcome.ranks[value][system]), strict=True)
@@ -347,7 +342,7 @@ def _format_markdown(outcome: Outcome, style: Style) -> list[str]:
 
 def _format_latex(outcome: Outcome, style: Style) -> list[str]:
     r"""Return a table that needs ``\usepackage{booktabs}``, with what explains its marks below it."""
-    data = _describe_data(outcome, _HEADS)
+    data = _describe_data(outcome)
     explanations = _explain(outcome, style, _HEADS)
     if style.caption is not None:
         explanations.insert(0, data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -22,9 +22,7 @@ SIGNIFICANT = 0.05
 
 @dataclass(frozen=True)
 class Result:
-    """One value of a system. Scores, and the parts of scores, are from 0 to 1, of CIDEr-D from 0 to 10.
-
-    What does not apply is None.
+    """One value of a system. Scores, and the parts of scores, are from 0 to 1. What does not apply is None.
 
     Attributes:
         score: the score of all segments.
@@ -49,7 +47,6 @@ class Result:
         ratio: the length of the hypotheses divided by the length of the references.
         hypothesis_length: the tokens of all hypotheses.
         reference_length: the tokens of the references that BLEU compares them with.
-        highest: the end of the scale of the scores: 1, or 10 for CIDEr-D.
     """
 
     score: float
@@ -71,16 +68,10 @@ class Result:
     ratio: float | None = None
     hypothesis_length: int | None = None
     reference_length: int | None = None
-    highest: float = field(default=1.0, repr=False)
-
-    @property
-    def table_scale(self) -> int:
-        """What tables multiply scores by: 100 for a scale that ends at 1, otherwise 1."""
-        return 100 if self.highest == 1 else 1
 
     def known(self) -> dict[str, Any]:
-        """Return all attributes that are not None by name, except ``highest``."""
-        return {name: part for name, part in asdict(self).items() if part is not None and name != "highest"}
+        """Return all attributes that are not None by name."""
+        return {name: part for name, part in asdict(self).items() if part is not None}
 
 
 #: The results of systems by the names of systems and values.

@@ -214,7 +214,7 @@ def _score_system(
     """Yield the results of a system by title, without a comparison, and without intervals for empty ends."""
     scores = counts.scorer.name_values(counts.score())
     for title, value in counts.scorer.titles.items():
-        result = Result(scores[value].item(), counts.segments, highest=counts.scorer.measure.highest)
+        result = Result(scores[value].item(), counts.segments)
         if low:
             result = replace(result, low=low[value].item(), high=high[value].item())
         if f"{title}_precision" in scores:

@@ -1,8 +1,6 @@
 """The metrics in one call: read, count, score. They keep no state, so a reward compiles into one graph."""
 
-from ngram_metrics.functional.corpus_functions import cider_d as cider_d
 from ngram_metrics.functional.corpus_functions import distinct as distinct
-from ngram_metrics.functional.corpus_functions import document_frequency as document_frequency
 from ngram_metrics.functional.corpus_functions import near_duplicates as near_duplicates
 from ngram_metrics.functional.corpus_functions import repetition as repetition
 from ngram_metrics.functional.corpus_functions import self_bleu as self_bleu
@@ -32,8 +30,6 @@ __all__ = [
     "repetition",
     "self_bleu",
     "self_repetition",
-    "cider_d",
-    "document_frequency",
     "get_score",
     "pad2max",
     "pairwise_chrf",

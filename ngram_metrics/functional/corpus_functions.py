@@ -1,4 +1,4 @@
-"""Scores of a collection of texts: how varied it is, texts that are nearly equal, and CIDEr-D with its table."""
+"""Scores of a collection of texts: how varied it is, and which texts are nearly equal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from ngram_metrics.basics.keywords import named_arguments
 from ngram_metrics.basics.option_checks import Average, Smoothing, check_choice, checked_number, checked_order
 from ngram_metrics.counting.documents import RaggedSides, RaggedTokens, move_result
 from ngram_metrics.counting.subsequence.subsequence_pairs import near_pairs
-from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.metric import definitions
 from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.measure import PairCounts
@@ -25,10 +24,10 @@ from ngram_metrics.scores.repetition import (
     self_repetition_score,
 )
 from ngram_metrics.text.groups import read_rows
-from ngram_metrics.text.input_forms import read_references, read_texts
-from ngram_metrics.text.input_types import Hypotheses, References, Tokenizer
+from ngram_metrics.text.input_forms import read_texts
+from ngram_metrics.text.input_types import Hypotheses, Tokenizer
 from ngram_metrics.text.messages import shortened, warn_of_no_segment, warn_user
-from ngram_metrics.text.word_reader import TokenReader, VocabularyReader, WordReader
+from ngram_metrics.text.word_reader import WordReader
 
 
 @named_arguments
@@ -193,8 +192,7 @@ def _read(
     texts: Hypotheses, tokenizer: Tokenizer | None, lowercase: bool, pad_id: int | Sequence[int] | None
 ) -> RaggedTokens:
     """Read texts that are compared with each other, which waits for the device if they are padded ids."""
-    reader = VocabularyReader(tokenizer, lowercase, pad_id, document_frequency=None)
-    sides = reader.encode(read_texts(texts, together=True)).sides
+    sides = WordReader(tokenizer, lowercase, pad_id).encode(read_texts(texts, together=True)).sides
     assert isinstance(sides, RaggedSides)
     documents = sides.hypotheses
     if not documents.documents:
@@ -205,73 +203,6 @@ def _read(
 def _warn_of_one_text(corpus: RaggedTokens) -> None:
     if corpus.documents == 1:
         warn_user("a single text has nothing to be compared with: the value is 0 whatever it says")
-
-
-@named_arguments
-def document_frequency(
-    references: References,
-    ngram: int = 4,
-    tokenizer: Tokenizer | None = None,
-    pad_id: int | Sequence[int] | None = None,
-) -> DocumentFrequency:
-    """Count in the references of how many segments each n-gram occurs: the table that CIDEr-D weighs n-grams by.
-
-    Args:
-        references: for each segment its reference or a list of references: texts, sequences of tokens or ids, or padded
-            ids ``(segments, width)`` or ``(segments, references, width)``. A list of ``str`` is a list of texts, so
-            tokens are one level deeper: ``[[["the", "cat"]], ...]``.
-        ngram: the longest order, 1 to 1,000.
-        tokenizer: for text: see ``ngram_metrics.text.tokenizer_option``; the metric must have the same.
-        pad_id: for ids: the id or ids that are not tokens.
-
-    Returns:
-        The table. ``table.save(path)`` writes it to a file, and ``DocumentFrequency.load(path)`` reads it.
-
-    Raises:
-        ValueError, TypeError: an order out of its range, or references that cannot be read.
-
-    Example:
-        >>> from ngram_metrics.functional import document_frequency
-        >>> document_frequency([["a cat sat", "the cat sat"], ["a dog ran"], ["it rains"]])
-        DocumentFrequency(3 segments, 8 tokens, orders 1 to 4)
-    """
-    order = checked_order(ngram)
-    reader = TokenReader(tokenizer, pad_id=pad_id)
-    return reader.table(read_references(references), order)
-
-
-@named_arguments
-def cider_d(
-    preds: Hypotheses,
-    target: References,
-    document_frequency: DocumentFrequency | None = None,
-    ngram: int = 4,
-    sigma: float = 6.0,
-    average: Average = "macro",
-    tokenizer: Tokenizer | None = None,
-    pad_id: int | Sequence[int] | None = None,
-    device: torch.device | str | None = None,
-) -> Tensor:
-    """Return CIDEr-D, from 0 to 10. See ``ngram_metrics.scores.cider``.
-
-    The settings are those of ``ngram_metrics.CiderD``; ``preds``, ``target`` and ``device`` are those of
-    ``bleu_score``. Without a table the references in ``target`` are the corpus that weighs the n-grams, as in
-    pycocoevalcap: then a score depends on all segments of the call.
-
-    Returns:
-        ``()`` float64 from 0 to 10 (float32 if the device has no float64), or ``(segments,)`` for ``"none"``.
-
-    Raises:
-        ValueError, TypeError: a setting out of its range, segments that cannot be read, or without a table a single
-            segment, whose score would be 0 for any text.
-
-    Example:
-        >>> from ngram_metrics.functional import cider_d
-        >>> references = [["a cat sat on the mat", "the cat sat on a mat"], ["a dog ran home"]]
-        >>> cider_d(["a cat sat on a mat", "a dog ran"], references, average="none")
-        tensor([6.7986, 5.7696], dtype=torch.float64)
-    """
-    return definitions.cider(document_frequency, ngram, sigma, average, tokenizer, pad_id)(preds, target, device)
 
 
 @named_arguments

@@ -25,7 +25,6 @@ import torch
 
 import ngram_metrics
 from ngram_metrics.basics.option_checks import Average, RougeKey, Smoothing
-from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.ignite.handler import ScoresHandler
 from ngram_metrics.ignite.metric import CPU, IgniteMetric, KeyedIgniteMetric, OutputTransform, ResultMode, unchanged
 from ngram_metrics.metric.scorer import Scorer
@@ -46,7 +45,6 @@ __all__ = [
     "Gleu",
     "Ter",
     "Repetition",
-    "CiderD",
     "ScoresHandler",
 ]
 
@@ -334,27 +332,3 @@ class Repetition(IgniteMetric):
     ) -> None:
         repetition = ngram_metrics.Repetition(ngram, average, tokenizer, pad_id, confidence, device)
         super().__init__(repetition, output_transform, metrics_result_mode)
-
-
-class CiderD(IgniteMetric):
-    """CIDEr-D for an ignite engine, with the parameters of ``ngram_metrics.CiderD``, see docs/guides/ignite.md.
-
-    Scores are from 0 to 10.
-    """
-
-    def __init__(
-        self,
-        document_frequency: DocumentFrequency,
-        ngram: int = 4,
-        sigma: float = 6.0,
-        average: Average = "macro",
-        tokenizer: Tokenizer | None = None,
-        pad_id: int | Sequence[int] | None = None,
-        confidence: float | None = None,
-        output_transform: OutputTransform = unchanged,
-        device: str | torch.device = CPU,
-        *,
-        metrics_result_mode: ResultMode = "both",
-    ) -> None:
-        cider = ngram_metrics.CiderD(document_frequency, ngram, sigma, average, tokenizer, pad_id, confidence, device)
-        super().__init__(cider, output_transform, metrics_result_mode)

@@ -167,7 +167,7 @@ class IgniteMetric(Metric):
             NotComputableError: no data yet, except for micro BLEU.
         """
         with self._accumulator.synced():
-            if not self._scores_no_data and int(self._accumulator.sentences) == 0:
+            if not self._scores_no_data and int(self._accumulator.segments) == 0:
                 raise NotComputableError(self._no_data.format(type(self).__name__))
             result = Accumulator.compute(self._accumulator)
         if self._returns_tensors:

@@ -19,12 +19,10 @@ from ngram_metrics.basics.option_checks import (
     resolve_effective_order,
     value_indices,
 )
-from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.metric.registry import row_of
 from ngram_metrics.metric.scorer import Scorer
 from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.chrf import ChrfMeasure
-from ngram_metrics.scores.cider import CiderMeasure, refuse_micro
 from ngram_metrics.scores.gleu import GleuMeasure
 from ngram_metrics.scores.overlap import OverlapMeasure
 from ngram_metrics.scores.repetition import RepetitionMeasure
@@ -33,7 +31,7 @@ from ngram_metrics.scores.ter import TerMeasure
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.input_types import Tokenizer
 from ngram_metrics.text.rouge_reader import RougeReader
-from ngram_metrics.text.word_reader import TextReader, VocabularyReader, WordReader
+from ngram_metrics.text.word_reader import TextReader, WordReader
 
 
 def bleu(
@@ -132,21 +130,6 @@ def repetition(
 ) -> Scorer:
     """Return repetition with the options of ``ngram_metrics.Repetition``."""
     return Scorer(WordReader(tokenizer, pad_id=pad_id), RepetitionMeasure(ngram), average, {"repetition": ()})
-
-
-def cider(
-    document_frequency: DocumentFrequency | None,
-    ngram: int = 4,
-    sigma: float = 6.0,
-    average: Average = "macro",
-    tokenizer: Tokenizer | None = None,
-    pad_id: int | Sequence[int] | None = None,
-) -> Scorer:
-    """Return CIDEr-D with the options of ``ngram_metrics.CiderD``, where None means the references of each batch."""
-    measure = CiderMeasure(document_frequency, ngram, sigma)
-    refuse_micro(average)
-    reader = VocabularyReader(tokenizer, pad_id=pad_id, document_frequency=document_frequency)
-    return Scorer(reader, measure, average, {"cider_d": ()})
 
 
 def make_metric(name: str, **text_options: Tokenizer | bool | None) -> Scorer:

@@ -3,100 +3,53 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
 from numbers import Number
-from typing import Any
 
 import numpy as np
 
-from ngram_metrics.document_frequency import DocumentFrequency
-from ngram_metrics.scores.bleu import BleuMeasure
-from ngram_metrics.scores.chrf import ChrfMeasure
-from ngram_metrics.scores.cider import CiderMeasure
-from ngram_metrics.scores.gleu import GleuMeasure
-from ngram_metrics.scores.overlap import OverlapMeasure
-from ngram_metrics.scores.repetition import RepetitionMeasure
-from ngram_metrics.scores.rouge import MeanRougeMeasure, RougeMeasure
-from ngram_metrics.scores.ter import TerMeasure
-from ngram_metrics.text.character_reader import CharacterReader
-from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.text.tokenizer_option import callable_name, has_vocabulary, tokenizer_signature
-from ngram_metrics.text.word_reader import TextReader, VocabularyReader, WordReader
 
-_WORD_OPTIONS = ("tokenizer", "lowercase", "pad_id", "samples")
-_ROUGE_OPTIONS = ("use_stemmer", "normalizer", "tokenizer", "sentence_splitter", "sentence_separator_id")
-#: For each class its name in a digest, also if it is renamed, and the settings that every digest has. Other settings
-#: enter a digest unless they have their default, so that a new option leaves the digests of saved states valid.
-_DIGESTED: Mapping[type, tuple[str, tuple[str, ...]]] = {
-    WordReader: ("WordReader", _WORD_OPTIONS),
-    VocabularyReader: ("VocabularyReader", (*_WORD_OPTIONS, "document_frequency")),
-    CharacterReader: ("CharacterReader", ("lowercase", "whitespace", "words", "pad_id")),
-    RougeReader: ("RougeReader", (*_ROUGE_OPTIONS, "pad_id", "sentences")),
-    TextReader: ("TextReader", ("splits", "pad_id")),
-    BleuMeasure: ("BleuMeasure", ("ngram", "smooth", "smooth_value", "weights", "effective_order")),
-    ChrfMeasure: ("ChrfMeasure", ("char_order", "word_order", "beta", "eps_smoothing")),
-    RougeMeasure: ("RougeMeasure", ("variants", "reducer", "alpha")),
-    MeanRougeMeasure: ("MeanRougeMeasure", ("variants",)),
-    OverlapMeasure: ("OverlapMeasure", ("ngram",)),
-    GleuMeasure: ("GleuMeasure", ("ngram",)),
-    RepetitionMeasure: ("RepetitionMeasure", ("ngram",)),
-    TerMeasure: ("TerMeasure", ("normalized", "no_punct", "asian_support", "case_sensitive")),
-    CiderMeasure: ("CiderMeasure", ("document_frequency", "ngram", "sigma")),
-}
-#: The names in a digest of values that were renamed after counts had been saved.
-_DIGESTED_VALUES = {"chrf++": "chrf"}
+#: The version of the states and of the text that is digested. It grows by one if either changes, or if a default does.
+VERSION = 1
 
 
 def digest(*settings: object) -> bytes:
-    """Return the SHA-256 of settings, 32 bytes: equal settings in any process give equal digests."""
+    """Return the version and the SHA-256 of settings, 33 bytes: equal settings in any process give equal digests.
+
+    Of a dataclass the name and the fields that differ from their defaults are digested, so that a new option leaves the
+    digests of saved states valid.
+    """
     text = repr([_described(setting) for setting in settings])
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-
-
-def digested_values(names: Iterable[str]) -> list[str]:
-    """Return the names of a metric's values as a digest of its settings holds them."""
-    return [_DIGESTED_VALUES.get(name, name) for name in names]
+    return bytes([VERSION]) + hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def describe(part: object) -> dict[str, str]:
-    """Return the settings of a reader or a measure in words, by the names that they have in a digest."""
-    name, settings = _settings_of(part)
-    return {setting: repr(value) for setting, value in settings} or {name: repr(_described(part))}
+    """Return all settings of a reader or a measure in words, by their names."""
+    if not is_dataclass(part):
+        return {type(part).__name__: repr(_described(part))}
+    return {field.name: repr(_described(getattr(part, field.name))) for field in fields(part)}
 
 
 def name_differences(
-    saved: Mapping[str, str] | None, here: Mapping[str, str], words: str = "{} was {}, and is {} here"
+    saved: Mapping[str, str], here: Mapping[str, str], words: str = "{} was {}, and is {} here"
 ) -> str:
-    """Return the settings that differ with both values, in parentheses, or nothing if one of them is not known."""
-    both = [(name, (saved or here).get(name), here.get(name)) for name in {**(saved or here), **here}]
+    """Return the settings that differ with both values, in parentheses, or nothing if none differs."""
+    both = [(name, saved.get(name), here.get(name)) for name in {**saved, **here}]
     differing = [words.format(*values) for values in both if values[1] != values[2]]
     return f" ({'; '.join(differing)})" if differing else ""
-
-
-def _settings_of(value: Any) -> tuple[str, list[tuple[str, object]]]:
-    """Return the name of a reader, a measure or another dataclass in a digest, and its settings in their order."""
-    if not is_dataclass(value):
-        return type(value).__name__, []
-    name, always = _DIGESTED.get(type(value), (type(value).__name__, None))
-    settings = []
-    for part in fields(value):
-        setting = getattr(value, part.name)
-        if always is None or part.name in always or setting != part.default:
-            settings.append((part.name, _described(setting)))
-    return name, settings
 
 
 def _described(value: object) -> object:
     """Reduce a setting to plain values, or to its qualified name if it has none."""
     if value is None or isinstance(value, (str, bool)) or type(value) in (int, float):
         return value
-    if isinstance(value, DocumentFrequency):
-        return value.digest
     if is_dataclass(value) and not isinstance(value, type):
-        name, settings = _settings_of(value)
-        return [name, *settings]
+        settings = [(field.name, getattr(value, field.name), field.default) for field in fields(value)]
+        changed = [(name, _described(setting)) for name, setting, default in settings if setting != default]
+        return [type(value).__name__, *changed]
     if isinstance(value, (list, tuple)):
         return [_described(item) for item in value]
     if isinstance(value, np.generic):

@@ -11,7 +11,6 @@ __version__ = "0.1.0"
 SIGNATURE_FIELDS = (
     *("bs", "ar", "clusters", "seed", "test", "alternative", "correction"),
     *("avg", "unit", "case", "eff", "tok", "smooth", "order", "weights"),
-    *("sigma", "df"),
     *("nc", "nw", "beta", "space"),
     *("keys", "multiref", "alpha", "norm", "punct", "asian", "stem", "split", "sep"),
     "pad",

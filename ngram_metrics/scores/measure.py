@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.all_pairs import MatchBlock, all_pairs_matches
-from ngram_metrics.counting.documents import UPDATE_GROUPS, Batch, DocumentGroups
+from ngram_metrics.counting.documents import Batch, DocumentGroups
 from ngram_metrics.scores.python_measures import PythonMeasure
 
 #: A NamedTuple of tensors with any leading dimensions: one row per segment, a sum, or a matrix of pairs.
@@ -62,8 +62,6 @@ class PairCounts(NamedTuple):
 class Measure(PythonMeasure, Generic[Statistics]):
     """A measure: two pure functions, ``statistics`` and ``score``, and the layout of the counts between them."""
 
-    #: The end of the scale of the scores. Tables show a scale that ends at 1 in percent.
-    highest: ClassVar[float] = 1.0
     #: A power of two that no usual score reaches: sums of scores below it are kept as integers.
     score_bound: ClassVar[int] = 2
     #: Texts of systems and references read at a time, which limits memory; a progress bar moves after each such part.
@@ -135,14 +133,3 @@ class Measure(PythonMeasure, Generic[Statistics]):
 
 #: A measure with any type of statistics, for code that does not look into them.
 AnyMeasure: TypeAlias = Measure[Any]
-
-
-def exponential(exponent: Tensor) -> Tensor:
-    """Return e to the power of each number, for batches of a training loop in parts of 64 numbers.
-
-    On a CPU MKL computes more than 64 numbers in threads, and waits milliseconds if data loaders keep the cores busy.
-    """
-    if torch.compiler.is_compiling() or exponent.device.type != "cpu" or not 64 < exponent.numel() <= UPDATE_GROUPS:
-        return exponent.exp()
-    parts = exponent.reshape(-1).split(64)
-    return torch.cat([part.exp() for part in parts]).reshape(exponent.shape)

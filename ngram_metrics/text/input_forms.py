@@ -104,11 +104,13 @@ class PaddedSegments(NamedTuple):
         references: ``(segments, references, width)`` of an integer dtype.
         leading_shape: if there are several hypotheses, samples, for each segment: ``(segments, samples)``; each sample
             then is a segment with the same references.
+        together: whether equal ids of different segments must have one number.
     """
 
     hypotheses: Tensor
     references: Tensor
     leading_shape: tuple[int, int] | None = None
+    together: bool = False
 
     @property
     def kind(self) -> Literal["ids"]:
@@ -222,25 +224,13 @@ def read_texts(texts: Hypotheses, together: bool = False, name: str = "texts") -
             leading_shape = (ids.shape[0], ids.shape[1])
             ids = ids.flatten(0, 1)
         _check_rows(name, ids)
-        return PaddedSegments(ids, ids.new_empty(len(ids), 0, 0), leading_shape)
+        return PaddedSegments(ids, ids.new_empty(len(ids), 0, 0), leading_shape, together)
     items = _items(name, ids)
     is_text = not items or isinstance(items[0], str)
     hypotheses = checked_segments(items, is_text, segment_name)
     types = set() if is_text else checked_token_types(hypotheses, segment_name)
     kind = "text" if is_text else common_kind(types, hypotheses, segment_name)
     return Segments(kind, hypotheses, [], [0] * len(hypotheses), together=together, token_types=types)
-
-
-def read_references(references: References) -> Segments | PaddedSegments:
-    """Read the references of segments without hypotheses, where a list of ``str`` is texts and not tokens."""
-    target = to_tensor_or_list(references, "references")
-    if isinstance(target, Tensor) and target.dim() in (2, 3):
-        return read(target.new_empty(len(target), 0), target)
-    first = target
-    for _ in range(2):
-        first = first[0] if isinstance(first, (list, tuple)) and first else first
-    empty = "" if isinstance(first, str) else []
-    return read([empty] * (len(target) if isinstance(target, Sized) else 1), target)
 
 
 def to_tensor_or_list(value: object, where: str) -> Any:

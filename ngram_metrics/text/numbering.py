@@ -42,14 +42,14 @@ def number_in_order(values: Sequence[Hashable]) -> tuple[Integers, int]:
 
 
 def number_tokens(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> RaggedTokens:
-    """Number the tokens ``0, 1, ...`` in any order, or raise the TypeError of ``name_unhashable``."""
+    """Number the tokens ``0, 1, ...`` in any order, or raise the TypeError of ``_name_unhashable``."""
     try:
         tokens = list(chain.from_iterable(documents))
         if tokens and type(tokens[0]) is int and set(map(type, tokens)) == {int}:  # a tokenizer returned ids
             return number_ids(cast("Sequence[Sequence[int]]", documents))
         ids, bound = number_in_order(tokens)
     except TypeError:
-        name_unhashable(documents, name_of)
+        _name_unhashable(documents, name_of)
         raise
     return RaggedTokens(torch.from_numpy(ids), host_counts(list(map(len, documents))), bound)
 
@@ -139,7 +139,7 @@ def list_on_host(rows: Sequence[Sequence[_Value] | Tensor]) -> list[Sequence[_Va
     return lists
 
 
-def name_unhashable(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> None:
+def _name_unhashable(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> None:
     """Raise a TypeError that names the document whose token is not hashable."""
     for index, document in enumerate(documents):
         for token in document:

@@ -154,9 +154,9 @@ class Reader(PythonReader):
         return batch_of(segments, tokens)
 
     def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batch:
-        """Encode padded ids without gaps: on a CPU as lists, else in steps that do not depend on the data."""
+        """Encode padded ids without gaps: on a CPU, or together, as lists, else in steps that do not depend on data."""
         sides: RaggedSides | PaddedSides
-        if must_use_torch() or not all(map(has_data, segments[:2])):
+        if not segments.together and (must_use_torch() or not all(map(has_data, segments[:2]))):
             sides = padded_sides(segments.hypotheses, segments.references, dropped, self._separator)
         else:
             sides = ragged_sides(segments.hypotheses, segments.references, dropped, self._separator)

@@ -61,7 +61,7 @@ class Accumulator(Adaptor, Generic[Level]):
     """Counts batches and scores their sum, their mean, or each segment.
 
     Every metric has these states: ``settings`` and ``callables``, uint8 (see ``ngram_metrics.torchmetrics.states``);
-    ``counted``, the kind of input, int64, always on the CPU; ``sentences``, the number of segments, int64;
+    ``counted``, the kind of input, int64, always on the CPU; ``segments``, their number, int64;
     ``reference_range``, the fewest and most references of a segment, int64; ``row``, the summed counts, int64. Average
     macro adds ``score_sum``, float64. Average none and ``confidence`` add ``rows``, a list of ``(segments, fields)``
     int64. A move to a device never changes a dtype: if the device has no float64, float64 states stay on the CPU.
@@ -118,8 +118,7 @@ class Accumulator(Adaptor, Generic[Level]):
         )
         self._add_tensor("counted", _zeros((2,), torch.int64), join_codes)
         self._add_tensor("callables", callables_number(reader, measure), "max")
-        # The number of segments, under the name that it has in older checkpoints.
-        self._add_tensor("sentences", _zeros((), torch.int64), "sum")
+        self._add_tensor("segments", _zeros((), torch.int64), "sum")
         self._add_tensor("reference_range", torch.tensor(NO_REFERENCES, dtype=torch.int64, device="cpu"), "max")
         self._add_tensor("row", _zeros((row_width(measure.layout),), measure.row_dtype), "sum")
         if average == "macro":
@@ -175,7 +174,7 @@ class Accumulator(Adaptor, Generic[Level]):
             added["score_sum"] = score_rows(self.scorer.measure, rows).sum(0)
         if self.row.device.type != "cpu" or rows.device.type != "cpu":
             added = self._send(added)
-        joined = {"row": self.row + added["row"], "sentences": self.sentences + rows.shape[0]}
+        joined = {"row": self.row + added["row"], "segments": self.segments + rows.shape[0]}
         if reference_range is not None:
             joined["reference_range"] = torch.maximum(self.reference_range, added["reference_range"])
         if self.average == "macro":
@@ -230,14 +229,14 @@ class Accumulator(Adaptor, Generic[Level]):
                 return scores
             return scores.reshape(len(scores) // max(1, samples), samples, *scores.shape[1:])
         if self.average == "micro":
-            score = score_corpora(self.scorer.measure, self.row, self.sentences, "micro")
+            score = score_corpora(self.scorer.measure, self.row, self.segments, "micro")
         else:
-            mean = score_corpora(self.scorer.measure, self.score_sum, self.sentences.to(self.score_sum.device), "macro")
+            mean = score_corpora(self.scorer.measure, self.score_sum, self.segments.to(self.score_sum.device), "macro")
             score = mean.to(float_dtype(self.device)).to(self.device)
         # Reading the number from an accelerator would wait.
-        if self.sentences.device.type == "cpu" and self.sentences.item():
+        if self.segments.device.type == "cpu" and self.segments.item():
             return score
-        return torch.where(self.sentences > 0, score, self.scorer.empty_score)
+        return torch.where(self.segments > 0, score, self.scorer.empty_score)
 
     def details(self) -> dict[str, Tensor]:
         """Return the parts of the corpus score by name, from the sums over all segments, whatever ``average`` is."""
@@ -295,7 +294,7 @@ class Accumulator(Adaptor, Generic[Level]):
         value = self.compute() if val is None else add_ends(val, self._computed)
         steps = steps_of(value)
         if self.average == "none":
-            return plot_histogram(value, type(self).__name__, self.plot_upper_bound, ax)
+            return plot_histogram(value, type(self).__name__, ax)
         if named := [step for step in steps if isinstance(step, dict)]:
             return plot_values(value if isinstance(value, dict) else named, type(self).__name__, ax)
         numbers = [step for step in steps if isinstance(step, Tensor)]

@@ -19,11 +19,10 @@ from torchmetrics.utilities.distributed import gather_all_tensors
 from ngram_metrics.basics.keywords import named_arguments
 from ngram_metrics.counting.documents import float_dtype
 from ngram_metrics.metric.scorer import Scorer, Value
-from ngram_metrics.metric.settings_digest import describe, name_differences
+from ngram_metrics.metric.settings_digest import VERSION, describe, name_differences
 from ngram_metrics.text.input_types import Hypotheses, References
 from ngram_metrics.text.messages import warn_of_no_segment, warn_user
 from ngram_metrics.torchmetrics.states import (
-    LAYOUT,
     SAVED_BY,
     State,
     all_equal,
@@ -55,7 +54,7 @@ _SWITCHES = (
 )
 #: The states, and the attributes that torchmetrics sets in the constructor and in each update, computation and reset.
 _OFTEN_SET = {
-    *("settings", "callables", "counted", "sentences", "reference_range", "row", "score_sum", "rows", *_SWITCHES),
+    *("settings", "callables", "counted", "segments", "reference_range", "row", "score_sum", "rows", *_SWITCHES),
     *("_device", "update", "compute", "scorer", "confidence", "_keeps_rows", "dist_sync_on_step", "process_group"),
     *("dist_sync_fn", "distributed_available_fn", "sync_on_compute", "compute_with_cache"),
 }
@@ -72,7 +71,7 @@ class Adaptor(torchmetrics.Metric):
         settings: Tensor
         callables: Tensor
         counted: Tensor
-        sentences: Tensor
+        segments: Tensor
         reference_range: Tensor
         row: Tensor
         score_sum: Tensor
@@ -201,7 +200,7 @@ class Adaptor(torchmetrics.Metric):
         else:
             joined = join_shares(shares)
             share = joined if rank == 0 else {}
-        return share if share and int(share["sentences"]) else None
+        return share if share and int(share["segments"]) else None
 
     def describe_settings(self) -> dict[str, str]:
         """Return everything that the digest of settings holds, in words."""
@@ -279,7 +278,7 @@ class Adaptor(torchmetrics.Metric):
         return is_alone
 
     def _check_settings(self, settings: object, described: Mapping[str, str] | None = None) -> None:
-        if isinstance(settings, Tensor) and (settings.shape != self.settings.shape or settings[0].item() != LAYOUT):
+        if isinstance(settings, Tensor) and (settings.shape != self.settings.shape or settings[0].item() != VERSION):
             raise ValueError(
                 "these states were saved by a version of ngram_metrics with another layout of states: load them with "
                 "that version, or count again"

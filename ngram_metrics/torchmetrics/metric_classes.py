@@ -11,10 +11,8 @@ from typing_extensions import Unpack
 
 from ngram_metrics.basics.keywords import named_arguments
 from ngram_metrics.basics.option_checks import Average, RougeKey, Smoothing
-from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.metric import definitions
 from ngram_metrics.metric.scorer import Value
-from ngram_metrics.scores.cider import CiderMeasure, checked_table
 from ngram_metrics.scores.rouge import Accumulate
 from ngram_metrics.text.input_types import Hypotheses, References, Tokenizer
 from ngram_metrics.torchmetrics.accumulator import Accumulator, Level, MetricKeywords
@@ -395,50 +393,3 @@ class Repetition(WithoutReferences[Level]):
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
         super().__init__(definitions.repetition(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)
-
-
-class CiderD(Accumulator[Level]):
-    """CIDEr-D, counted batch by batch, on its published scale of 0 to 10.
-
-    ``update(preds, target)`` counts a batch, ``compute()`` returns the score of all batches and ranks, and ``reset()``
-    starts over. The weights of n-grams come from a table, so that batches and ranks have the same. Count the table in
-    the references of the whole data set: ``document_frequency(references)``. The page is docs/metrics/cider.md, and the
-    formula is in ``ngram_metrics.scores.cider``.
-
-    Args:
-        document_frequency: the table of ``ngram_metrics.functional.document_frequency``.
-        ngram: the longest order, at most the longest of the table.
-        sigma: how much the lengths may differ, in words, above 0.
-        average: ``"macro"`` (mean of the segments) or ``"none"``.
-
-    The other parameters, the errors and the result of ``compute`` are as in ``ngram_metrics.NgramOverlap``, but
-    the scores are from 0 to 10. ``tokenizer`` must be the table's. CiderD takes one hypothesis per segment.
-
-    Example:
-        >>> from ngram_metrics import CiderD
-        >>> from ngram_metrics.functional import document_frequency
-        >>> references = [["a cat sat on the mat", "the cat sat on a mat"], ["a dog ran home"]]
-        >>> metric = CiderD(document_frequency(references))
-        >>> metric.update(["a cat sat on a mat", "a dog ran"], references)
-        >>> metric.compute()
-        tensor(6.2841, dtype=torch.float64)
-    """
-
-    plot_upper_bound = CiderMeasure.highest
-
-    def __init__(
-        self,
-        document_frequency: DocumentFrequency,
-        ngram: int = 4,
-        sigma: float = 6.0,
-        average: Average = "macro",
-        tokenizer: Tokenizer | None = None,
-        pad_id: int | Sequence[int] | None = None,
-        confidence: Level = None,  # type: ignore[assignment]
-        device: torch.device | str | None = None,
-        **kwargs: Unpack[MetricKeywords],
-    ) -> None:
-        table = checked_table(document_frequency)
-        super().__init__(
-            definitions.cider(table, ngram, sigma, average, tokenizer, pad_id), confidence, device, **kwargs
-        )

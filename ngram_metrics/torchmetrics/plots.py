@@ -107,10 +107,8 @@ def _draw_lines(ax: Axes, values: Sequence[Mapping[str, Tensor]], is_new: bool) 
         ax.legend()
 
 
-def plot_histogram(
-    scores: Value | Sequence[Value], title: str, highest: float | None, ax: Axes | None = None
-) -> tuple[Figure, Axes]:
-    """Plot a histogram of the segments' scores, from 0 to ``highest``, and their mean.
+def plot_histogram(scores: Value | Sequence[Value], title: str, ax: Axes | None = None) -> tuple[Figure, Axes]:
+    """Plot a histogram of the segments' scores, from 0 to 1 or to the largest score, and their mean.
 
     ``scores`` are what ``compute`` returned for average none, ``(segments, ...)``, or a dict of such scores, each drawn
     in a separate row; or a list of these, which are joined.
@@ -118,7 +116,7 @@ def plot_histogram(
     figure, ax = _make_figure(ax)
     by_name = [step if isinstance(step, Mapping) else {"": step} for step in steps_of(scores)]
     numbers = {name: [n for step in by_name for n in step[name].reshape(-1).tolist()] for name in by_name[0]}
-    end = max([1.0, *chain.from_iterable(numbers.values())]) if highest is None else highest
+    end = max([1.0, *chain.from_iterable(numbers.values())])
     if len(numbers) == 1:
         ((name, column),) = numbers.items()
         mean = _mean(column)

@@ -25,7 +25,6 @@ import torch
 from torch import Tensor, distributed
 
 from ngram_metrics.counting.documents import DocumentGroups, PaddedReferences, host_counts
-from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.metric.settings_digest import digest
 from ngram_metrics.text.input_forms import Kind
 from ngram_metrics.text.messages import type_name
@@ -37,8 +36,6 @@ AnyState = TypeVar("AnyState", Tensor, list[Tensor], State)
 Group: TypeAlias = "distributed.ProcessGroup | None"
 #: The range of the number of references before any segment, see ``range_of``.
 NO_REFERENCES = (-(1 << 62), 0)
-#: The version of the layout of the states and of the text that is digested.
-LAYOUT = 1
 #: The addresses of callables seen in this process, numbered. New objects may reuse the addresses of deleted ones, which
 #: is harmless: only metrics that exist are compared, and these keep their callables alive.
 _numbers: dict[tuple[int, ...], int] = {}
@@ -54,8 +51,8 @@ _ENTRY_DIGITS = 20
 
 
 def settings_digest(*settings: object) -> Tensor:
-    """Return the layout and the digest of settings, ``(33,)`` uint8."""
-    return byte_tensor(bytes([LAYOUT]) + digest(*settings))
+    """Return the digest of settings, ``(33,)`` uint8."""
+    return byte_tensor(digest(*settings))
 
 
 def callables_number(*settings: object) -> Tensor:
@@ -79,8 +76,7 @@ def all_equal(gathered: Tensor) -> Tensor:
 
 
 def _addresses(value: object) -> Iterator[int]:
-    # The digest of a table says everything.
-    if value is None or isinstance(value, (str, Number, DocumentFrequency)):
+    if value is None or isinstance(value, (str, Number)):
         return
     if is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):

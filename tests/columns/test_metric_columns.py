@@ -11,7 +11,7 @@ from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngram_metrics import Bleu, ChrF, CiderD, NgramOverlap, ROUGEScore, Ter, functional
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, Ter, functional
 from ngram_metrics.columns import StatisticsColumns
 from ngram_metrics.columns.metric_columns import MOST_SCORES, join_scores, split_scores
 from ngram_metrics.metric.definitions import make_metric
@@ -113,14 +113,6 @@ def test_scores_that_may_be_higher_have_fewer_bits_behind_the_point(score: float
     assert (high << 31) + low == round(Fraction(score) * 2**51)
     assert max(high, low) * MOST_SCORES < 2**63
     assert abs(join_scores(parts, 4096).item() - score) <= 2.0**-52
-
-
-def test_the_average_of_cider_d_may_be_10():
-    references = ["the cat sat on the mat", "a dog ran home today"]
-    metric = CiderD(functional.document_frequency(references))
-    columns = StatisticsColumns({"cider_d": metric}, "mt", "ref")
-    (found,) = records(columns.scores(columns.sums({"mt": references, "ref": references})))
-    assert found == {"segments": 2, "cider_d": pytest.approx(10, abs=1e-15)}
 
 
 def test_the_macro_average_of_ter_may_be_above_1():

@@ -109,7 +109,7 @@ def test_what_is_saved_or_copied_goes_on_by_itself(face: Face, copied: Callable[
     assert twin.signature == face.filled(face.batches[:2]).signature
     twin.update(face.batches[2])
     assert_equal(twin.compute(), face.value())
-    assert int(metric._accumulator.sentences) == 0
+    assert int(metric._accumulator.segments) == 0
     ((of_rank,),) = saved.values()
     assert set(of_rank) == set(metric._accumulator.metric_state) - {"callables"}
     metric.load_state_dict(saved)  # the snapshot is as it was
@@ -174,4 +174,4 @@ def test_one_text_as_the_only_reference():
     metric.update((["abc"], "abc"))
     assert metric.compute() == 1
     metric.update(("abc", ["abc", "abd"]))
-    assert int(metric._accumulator.sentences) == 2
+    assert int(metric._accumulator.segments) == 2

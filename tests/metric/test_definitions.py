@@ -20,7 +20,6 @@ FACES = [
     (definitions.gleu, "Gleu", "gleu_score", "Gleu", "gleu"),
     (definitions.ter, "Ter", "ter_score", "Ter", None),
     (definitions.repetition, "Repetition", "repetition", "Repetition", None),
-    (definitions.cider, "CiderD", "cider_d", "CiderD", None),
 ]
 #: What a face has beside the options of the metric.
 INPUT = {"preds", "target", "texts", "hypothesis", "references"}
@@ -51,10 +50,7 @@ def test_every_face_has_the_options_and_the_defaults_of_the_definition(
 ):
     expected = options(define)
     assert options(getattr(ngram_metrics, of_class)) == expected
-    if of_class == "CiderD":  # a function takes the references of its batch where no table is given
-        assert options(functional.cider_d) == {**expected, "document_frequency": None}
-    else:
-        assert options(getattr(functional, of_function)) == expected
+    assert options(getattr(functional, of_function)) == expected
     assert options(getattr(ignite, of_ignite)) == expected | (OF_IGNITE if of_ignite == "Bleu" else {})
     if of_pair is not None:  # a pair has no average
         expected = {name: default for name, default in expected.items() if name != "average"}

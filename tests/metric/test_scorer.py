@@ -15,7 +15,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from ngram_metrics import Bleu, pair
 from ngram_metrics.counting import numpy_matches
 from ngram_metrics.counting.documents import DocumentGroups, RaggedTokens
-from ngram_metrics.functional import document_frequency
 from ngram_metrics.metric import definitions
 from ngram_metrics.metric.registry import REGISTRY
 from ngram_metrics.metric.scorer import Counted, Scorer
@@ -62,8 +61,6 @@ SCORERS: dict[str, Scorer] = {
     "gleu": definitions.gleu(pad_id=(0, -1)),
     "repetition": definitions.repetition(2, pad_id=(0, -1)),
 }
-#: A table is of words or of ids.
-OF_IDS = {"cider": definitions.cider(document_frequency([[[1, 2, 1]], [[2, 1, 3]], [[3]]], 2), 2, pad_id=(0, -1))}
 TEXT = st.lists(st.sampled_from(["a", "b.", "B", "runs", "1,5", "é", "中", "\n", " ", "&amp;", "a-b"]), max_size=9).map(
     " ".join
 )
@@ -135,7 +132,7 @@ def test_all_ways_count_and_score_the_same(name: str, data: st.DataObject):
     )
 
 
-@pytest.mark.parametrize("name", [*SCORERS, *OF_IDS])
+@pytest.mark.parametrize("name", SCORERS)
 @fewer(2)
 @given(st.data())
 def test_all_ways_count_and_score_padded_ids(name: str, data: st.DataObject):
@@ -146,7 +143,7 @@ def test_all_ways_count_and_score_padded_ids(name: str, data: st.DataObject):
         drawn = data.draw(st.lists(st.sampled_from([1, 1, 2, 3, 0, -1, -2]), min_size=count, max_size=count))
         return torch.tensor(drawn).reshape(shape)
 
-    check({**SCORERS, **OF_IDS}[name], ids(sentences, width), ids(sentences, references, width))
+    check(SCORERS[name], ids(sentences, width), ids(sentences, references, width))
 
 
 @pytest.mark.parametrize("name", SCORERS)

@@ -16,7 +16,6 @@ from faces.cases import (
     CASES,
     FUNCTIONS,
     PAIRS,
-    REQUIRED,
     Batch,
     Case,
     assert_same,
@@ -29,9 +28,8 @@ from faces.ignite_cases import Face, each_face
 from sacrebleu.metrics import BLEU, CHRF
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, CiderD, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter, __version__
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter, __version__
 from ngram_metrics import ignite as for_ignite
-from ngram_metrics.functional import document_frequency
 
 
 def _lower(text: str) -> str:
@@ -92,24 +90,13 @@ AFFECTING: dict[type, dict[str, list[Any]]] = {
         "sentence_splitter": [_lines],
         "sentence_separator_id": [7, 8],
     },
-    CiderD: {
-        **READING,
-        "document_frequency": [document_frequency(["a cat", "a dog"]), document_frequency(["a cat", "a b"])],
-        "tokenizer": [
-            {"tokenizer": name, "document_frequency": document_frequency(["a cat", "a dog"], tokenizer=name)}
-            for name in READING["tokenizer"]
-        ],
-        "ngram": [2, 3],
-        "sigma": [5.0, 6.0000000001],
-        "average": ["none"],
-    },
 }
 
 
 def _settings(metric: type) -> list[dict[str, Any]]:
     values = [(name, value) for name, several in AFFECTING[metric].items() for value in several]
     changes = [{}, *(value if isinstance(value, dict) else {name: value} for name, value in values)]
-    return [{**REQUIRED.get(metric, {}), **change} for change in changes]
+    return changes
 
 
 #: What to pass to a class for ignite with other defaults.
@@ -192,8 +179,6 @@ def test_every_setting_that_affects_the_number_is_passed_on(metric: type):
         batch = IDS if name in OF_IDS else TEXTS
         read = batch if metric is not Repetition else batch[:1]
         fixed: dict[str, Any] = {} if name == "average" else {"average": "none"}
-        if metric in REQUIRED:
-            fixed["document_frequency"] = document_frequency(batch[1])
         effects = []
         for value in [*several, False] if several == [True] else several:
             change = value if isinstance(value, dict) else {name: value}
@@ -228,10 +213,9 @@ def test_ignites_own_rouge_has_a_signature_of_every_setting(face: type):
 
 @each_class
 def test_what_does_not_affect_the_number_does_not_stand_in_the_signature(metric: type):
-    required = REQUIRED.get(metric, {})
     same = [{}, {"device": "cpu"}, {"compute_on_cpu": True}, {"sync_on_compute": False}]
-    assert len({metric(**required, **options).signature for options in same}) == 1
-    assert metric(**required, confidence=0.95).signature == metric(**required, confidence=0.5).signature
+    assert len({metric(**options).signature for options in same}) == 1
+    assert metric(confidence=0.95).signature == metric(confidence=0.5).signature
 
 
 @pytest.mark.parametrize(

@@ -22,10 +22,8 @@ from rouge_oracle import KEYS
 from sacrebleu.metrics import TER
 
 from ngram_metrics.basics.option_checks import ROUGE_KEYS, SMOOTHINGS
-from ngram_metrics.functional import document_frequency
 from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.chrf import ChrfMeasure
-from ngram_metrics.scores.cider import CiderMeasure
 from ngram_metrics.scores.gleu import GleuMeasure
 from ngram_metrics.scores.measure import AnyMeasure
 from ngram_metrics.scores.overlap import OverlapMeasure
@@ -34,7 +32,7 @@ from ngram_metrics.scores.rouge import MeanRougeMeasure, RougeMeasure
 from ngram_metrics.scores.ter import PARTS, TerMeasure
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.rouge_reader import RougeReader
-from ngram_metrics.text.word_reader import TextReader, VocabularyReader, WordReader
+from ngram_metrics.text.word_reader import TextReader, WordReader
 
 CPU = torch.device("cpu")
 VARIANTS = tuple(ROUGE_KEYS.values())
@@ -259,10 +257,6 @@ _of_ter = options(**{name: [False, True] for name in _TER_OPTIONS})
 _three_words = characters.filter(lambda text: len(text.split()) > 2)
 _NINE_WORDS = "\na b c d e f g h i"
 
-#: The corpus of CIDEr-D: two words in several segments, and one in none.
-_CORPUS = [[list("abab")], [list("aab"), list("b")], [list("ba")], [list("d")]]
-_TABLE = document_frequency([[" ".join(reference) for reference in references] for references in _CORPUS])
-
 MEASURES = {
     "BLEU": Measured(
         make=_of(BleuMeasure, without=["pad_id"]),
@@ -383,21 +377,5 @@ MEASURES = {
         perfect=st.tuples(st.sampled_from(_of_ter), characters),
         past_float32=(({}, (_MANY - 1, _MANY, 0), (_MANY - 1) / _MANY), ({}, (_MANY, 0, _MANY * PARTS), 1.0)),
         text_only=True,
-    ),
-    "CIDEr-D": Measured(
-        make=lambda settings: CiderMeasure(_TABLE, **settings),
-        reader=lambda settings: VocabularyReader(document_frequency=_TABLE),
-        documents=tokens,
-        settings=st.fixed_dictionaries({"ngram": st.integers(1, 4), "sigma": st.sampled_from([0.5, 6.0])}),
-        counts=lambda settings, hypothesis, references: (
-            oracles.cider_similarities(
-                hypothesis, references, _CORPUS, settings.get("ngram", 4), settings.get("sigma", 6.0)
-            ),
-        ),
-        score=lambda settings, counts: 10 * sum(counts[0]) / len(counts[0]),
-        variants=options(ngram=[1, 4], sigma=[1.0, 6.0]),
-        of_text=str.split,
-        averages=("none", "macro"),
-        text_only=True,  # a table is of words or of ids
     ),
 }

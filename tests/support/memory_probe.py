@@ -101,7 +101,7 @@ def measure(shape: str, size: int, name: str, layout: str) -> dict[str, Any]:
         "bytes": peak_bytes() - before,
         "seconds": time.process_time() - start,
         "row": metric.row.tolist(),
-        "sentences": int(metric.sentences),
+        "segments": int(metric.segments),
         "value": {key: one.item() for key, one in value.items()} if isinstance(value, dict) else value.item(),
     }
 

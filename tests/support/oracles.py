@@ -208,43 +208,6 @@ def chrf(
     return fscore(*(sum(column) / len(each) for column in zip(*each, strict=True)))
 
 
-def frequencies(corpus: Sequence[Sequence[Document]], max_order: int) -> Counter:
-    """In how many segments, each several references, each n-gram of the orders 1 to ``max_order`` stands."""
-    found: Counter = Counter()
-    for references in corpus:
-        found.update(
-            {ngram for reference in references for n in range(1, max_order + 1) for ngram in ngrams(reference, n)}
-        )
-    return found
-
-
-def cider_similarities(
-    hypothesis: Document,
-    references: Sequence[Document],
-    corpus: Sequence[Sequence[Document]],
-    max_order: int = 4,
-    sigma: float = 6.0,
-) -> list[float]:
-    """CIDEr-D's similarity of a hypothesis and its references for each order, a mean over the references."""
-    frequency, means = frequencies(corpus, max_order), []
-    for order in range(1, max_order + 1):
-        total = 0.0
-        for reference in references:
-            weighed: list[dict] = [
-                {ngram: count * (math.log(len(corpus)) - math.log(max(1, frequency[ngram]))) for ngram, count in own}
-                for own in (ngrams(one, order).items() for one in (hypothesis, reference))
-            ]
-            product = sum(
-                min(value, weighed[1].get(ngram, 0)) * weighed[1].get(ngram, 0) for ngram, value in weighed[0].items()
-            )
-            norms = [math.sqrt(sum(value**2 for value in weights.values())) for weights in weighed]
-            bigrams = [max(0, len(tokens) - 1) for tokens in (hypothesis, reference)]
-            cosine = product / (norms[0] * norms[1]) if norms[0] * norms[1] else product
-            total += cosine * math.exp(-((bigrams[0] - bigrams[1]) ** 2) / (2 * sigma**2))
-        means.append(total / len(references))
-    return means
-
-
 def holm(p_values: list[float]) -> list[float]:
     """Holm's correction: the largest product of a p-value that is no larger, and the number of those not below it."""
     ordered = sorted(p_values)

@@ -215,7 +215,6 @@ FRAMES = {
         lambda frame: Bleu().update(frame, frame),
         lambda frame: functional.distinct(frame),
         lambda frame: functional.near_duplicates(frame),
-        lambda frame: functional.document_frequency(frame),
         lambda frame: functional.pairwise_chrf(frame, [["a"]]),
         lambda frame: functional.pairwise_chrf([["a"]], [frame]),
         lambda frame: mbr.decode(ChrF(), frame),

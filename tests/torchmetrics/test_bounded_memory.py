@@ -103,7 +103,7 @@ def check(asked: str, found: dict[str, Any]) -> None:
     slots = token_slots(shape, int(size))
     print(f"\n{asked}: {found['bytes'] / 2**20:.0f} MiB, {found['bytes'] / slots:.0f} bytes a slot")
     assert found["row"] == expected_row(shape, int(size), metric)
-    assert found["sentences"] == (int(size) if shape in ("empty", "one-token") else 1)
+    assert found["segments"] == (int(size) if shape in ("empty", "one-token") else 1)
     if shape == "references":
         scores = found["value"].values() if isinstance(found["value"], dict) else [found["value"]]
         assert list(scores) == [pytest.approx(1)] * len(scores)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from faces.cases import FUNCTIONS, REQUIRED, Case, assert_same, each_metric_of_one_value
+from faces.cases import FUNCTIONS, Case, assert_same, each_metric_of_one_value
 from rouge_score.rouge_scorer import RougeScorer
 from systems import output, references
 from torchmetrics import MetricCollection
@@ -94,16 +94,15 @@ def test_the_generator_of_the_caller_is_not_touched():
 def test_a_confidence_that_is_none_is_refused(metric: type):
     for module in (metric, getattr(for_ignite, metric.__name__)):
         with pytest.raises(ValueError, match=r"confidence must be between 0 and 1, such as 0\.95 \(got: 95\)"):
-            module(**REQUIRED.get(metric, {}), confidence=95)
+            module(confidence=95)
     with pytest.raises(ValueError, match="average='none' gives a score for each segment"):
-        metric(**REQUIRED.get(metric, {}), average="none", confidence=0.95)
+        metric(average="none", confidence=0.95)
 
 
 @pytest.mark.parametrize("metric", FUNCTIONS)
 def test_rows_are_kept_only_where_asked_for(metric: type):
-    required = REQUIRED.get(metric, {})
-    for made in (metric(**required), getattr(for_ignite, metric.__name__)(**required)):
+    for made in (metric(), getattr(for_ignite, metric.__name__)()):
         with pytest.raises(ValueError, match=r"keeps sums only: construct it with confidence=0\.95"):
             made.segment_rows()
-    assert _filled(metric(**required, confidence=0.95)).segment_rows().shape[0] == len(OUTPUT)
-    assert _filled(metric(**required, average="none")).segment_rows().shape[0] == len(OUTPUT)
+    assert _filled(metric(confidence=0.95)).segment_rows().shape[0] == len(OUTPUT)
+    assert _filled(metric(average="none")).segment_rows().shape[0] == len(OUTPUT)

@@ -32,7 +32,7 @@ def counts_of(metric: Any) -> list[int]:
 def near(metric: Any, bound: int) -> dict[str, Tensor]:
     """States as of a metric that has counted to 3 below the bound, in every count and in the sentences."""
     states = {name: state for name, state in states_of(metric).items() if name != "callables"}
-    for name in ("row", "sentences"):
+    for name in ("row", "segments"):
         if states[name].dtype == torch.int64:
             states[name] = torch.full_like(states[name], bound - 3)
     return states
@@ -42,7 +42,7 @@ def near(metric: Any, bound: int) -> dict[str, Tensor]:
 def test_no_count_is_lost_at_a_bound(case: Case, average: str):
     """Where a float32, an int32 or a float64 would lose some: in updates, and in a merge of either into the other."""
     once = case.filled(average, [case.whole])
-    counts, sentences = counts_of(once), int(once.sentences)
+    counts, sentences = counts_of(once), int(once.segments)
     for bound in BOUNDS:
         metric = case.make(average)
         metric.load_states(near(metric, bound))
@@ -55,8 +55,8 @@ def test_no_count_is_lost_at_a_bound(case: Case, average: str):
         for total, times in ((metric, 3), (large, 1), (small, 1)):
             if total.row.dtype == torch.int64:  # some rows hold scores
                 assert counts_of(total) == [bound - 3 + times * count for count in counts]
-            assert int(total.sentences) == bound - 3 + times * sentences
-            assert (total.row.dtype, total.sentences.dtype) == (once.row.dtype, torch.int64)
+            assert int(total.segments) == bound - 3 + times * sentences
+            assert (total.row.dtype, total.segments.dtype) == (once.row.dtype, torch.int64)
 
 
 @each_case
@@ -70,7 +70,7 @@ def test_the_corpus_score_of_huge_counts_is_that_of_their_ratios(case: Case):
     for bound in BOUNDS:
         metric = case.make("micro", **options)
         states = expected.saved_states()
-        for name in ("row", "sentences"):
+        for name in ("row", "segments"):
             states[name] = states[name] * max(1, bound // max(counts_of(expected)))
         metric.load_states(states)
         torch.testing.assert_close(metric.compute(), expected.compute(), rtol=1e-12, atol=0)
@@ -83,7 +83,7 @@ def test_a_score_past_2_to_the_53_is_that_of_exact_fractions():
         metric.update(["a"], ["a"])
         states = metric.saved_states()
         states["row"] = torch.tensor([scale // 3, scale, scale - 2])
-        states["sentences"] = torch.tensor(scale)
+        states["segments"] = torch.tensor(scale)
         metric.load_states(states)
         expected = Fraction(2 * (scale // 3), 2 * scale - 2)
         assert metric.compute().item() == pytest.approx(float(expected), rel=1e-15)
@@ -144,7 +144,7 @@ def test_the_mean_of_many_sentences_is_that_of_an_exact_sum(name: str, sentences
         chosen = (torch.rand(at_once, generator=generator) ** 2 * KINDS).long()
         metric.update(*(side[chosen] for side in sides))
         seen += chosen.bincount(minlength=KINDS)
-    assert int(seen.sum()) == int(metric.sentences) == sentences
+    assert int(seen.sum()) == int(metric.segments) == sentences
     value = metric.compute()
     mean = (value["rougeL_fmeasure"] if isinstance(value, dict) else value).item()
     # The exact sum, rounded once, of as many floats as there are sentences.

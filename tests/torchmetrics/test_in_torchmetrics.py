@@ -4,7 +4,6 @@ import pytest
 import torch
 from faces.cases import (
     FUNCTIONS,
-    REQUIRED,
     Case,
     assert_same,
     each_case_with_none,
@@ -43,7 +42,7 @@ def test_a_metric_is_its_own_key(case: Case, average: str):
 @pytest.mark.parametrize("metric", FUNCTIONS)
 def test_torch_jit_script_takes_a_metric(metric: type, average: str):
     """As torchmetrics' own tester asks of every metric: scripted as part of a model, update and compute left out."""
-    torch.jit.script(metric(average=average, **REQUIRED.get(metric, {})))
+    torch.jit.script(metric(average=average))
 
 
 @each_metric_of_one_number

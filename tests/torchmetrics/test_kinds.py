@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torchmetrics
-from faces.cases import METRICS, REQUIRED, TEXT_ONLY, Batch, assert_same, assert_same_states, states_of
+from faces.cases import METRICS, TEXT_ONLY, Batch, assert_same, assert_same_states, states_of
 
 import ngram_metrics
 from ngram_metrics import ignite as for_ignite
@@ -27,8 +27,7 @@ KINDS = {"text": TEXT, "tokens": TOKENS, "ids": IDS}
 
 
 def _takes_any_kind(name: str) -> bool:
-    """A table of document frequencies is of words or of ids."""
-    return getattr(ngram_metrics, name, None) not in {*TEXT_ONLY, *REQUIRED}
+    return getattr(ngram_metrics, name, None) not in TEXT_ONLY
 
 
 #: Every class of both frameworks, each with an average.

@@ -96,9 +96,9 @@ def test_several_of_one_metric_count_each_sentence_once():
     compute_metrics = ComputeMetrics(metrics)
     for copies in (compute_metrics.metrics, callback.metrics, callback._scored[0].metrics):
         copies.update(HYPOTHESES, REFERENCES)
-        assert {int(metric.whole.sentences) for metric in copies.values()} == {3}
+        assert {int(metric.whole.segments) for metric in copies.values()} == {3}
     assert compute_metrics._values() == close({value: sum(expected(value)) / 3 for value in VALUES})
-    assert int(rouge.sentences) == 0
+    assert int(rouge.segments) == 0
 
 
 def test_a_handler_writes_it(tmp_path: Any):

@@ -113,7 +113,7 @@ def test_the_other_averages_take_any_numbers_of_samples(first, second, words, av
     metric, merged = filled(average, [first, second]), filled(average, [first])
     assert_same(merged.compute(), expected(average, first))
     every = torch.cat([expected("none", batch).flatten() for batch in (first, second)])
-    assert metric.sentences == len(every)
+    assert metric.segments == len(every)
     if average == "macro":
         assert_same(metric.compute(), every.mean())
     merged.merge_state(filled(average, [second]))

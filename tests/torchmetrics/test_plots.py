@@ -235,11 +235,11 @@ def test_many_steps_do_not_crowd_the_axis():
     assert len(ax.get_xticks()) <= 11
 
 
-def _counts(scores: list[float], highest: float = 1.0) -> list[int]:
-    """How many lie in each twentieth of 0..``highest``; the highest in the last one."""
+def _counts(scores: list[float]) -> list[int]:
+    """How many lie in each twentieth of 0..1; 1 in the last one."""
     counts = [0] * 20
     for score in scores:
-        counts[min(int(score / highest * 20), 19)] += 1
+        counts[min(int(score * 20), 19)] += 1
     return counts
 
 
@@ -251,7 +251,7 @@ def test_scores_of_sentences_are_a_histogram(case: Case):
     scores = metric.compute().tolist()
     figure, ax = metric.plot()
     assert isinstance(figure, plt.Figure)
-    assert _bars(ax) == _counts(scores, case.highest or 1.0)
+    assert _bars(ax) == _counts(scores)
     mean = sum(scores) / len(scores)
     assert [line.get_xdata()[0] for line in ax.get_lines()] == pytest.approx([mean])
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [f"mean {mean:.3f}"]
@@ -303,16 +303,14 @@ def test_the_extremes_are_drawn():
     assert _bars(ax) == [1, *[0] * 18, 1]
 
 
-@pytest.mark.parametrize(("highest", "end"), [(None, 4.0), (10.0, 10.0)])
-def test_a_histogram_reaches_from_0_to_the_highest_score(highest: float | None, end: float, monkeypatch):
-    monkeypatch.setattr(ChrF, "plot_upper_bound", highest)
+def test_a_histogram_reaches_from_0_to_the_highest_score():
     scores = torch.tensor([0.5, 0.5, 4.0])
     _, ax = ChrF(average="none").plot(scores)
     assert sum(_bars(ax)) == 3
-    assert ax.patches[-1].get_x() + ax.patches[-1].get_width() == pytest.approx(end)
+    assert ax.patches[-1].get_x() + ax.patches[-1].get_width() == pytest.approx(4)
     _, ax = ChrF(average="none").plot({"first": scores, "second": scores})
     for bars in ax.patches:
-        assert bars.get_data().edges[-1] == end
+        assert bars.get_data().edges[-1] == 4
         assert sum(bars.get_data().values - bars.get_data().baseline) == pytest.approx(0.9 * 3 / 2)
 
 

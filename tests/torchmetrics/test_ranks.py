@@ -224,7 +224,7 @@ def test_ranks_of_other_settings_raise_together(results: Results, difference: st
         )
         assert found["collectives"] == COLLECTIVES
         assert found["kept"]
-        assert found["sentences"] == 2 * len(TEXT[rank % len(TEXT)][0])
+        assert found["segments"] == 2 * len(TEXT[rank % len(TEXT)][0])
 
 
 @each_size
@@ -236,7 +236,7 @@ def test_ranks_of_other_kinds_raise(results: Results, of: str, name: str, size: 
         assert found["error"].startswith("ValueError: one metric was given text and ids: expected one of them from")
         assert found["kept"]
         batch = ranks.OF_IDS if rank == size - 1 else TEXT[rank % len(TEXT)]
-        assert found["sentences"] == 2 * len(batch[0])
+        assert found["segments"] == 2 * len(batch[0])
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,6 @@ def page_data(
     style: Style,
 ) -> dict[str, object]:
     """Return the data for the script of the page from results with intervals."""
-    baseline_results = outcome.results[outcome.baseline]
     plan = outcome.plan
     digits = style.places
     sides = _Sides(texts, words)
@@ -46,7 +45,6 @@ def page_data(
         "systems": list(map(visible, texts.systems)),
         "references": list(map(visible, texts.names)),
         "values": outcome.values,
-        "highest": {value: result.table_scale * result.highest for value, result in baseline_results.items()},
         "signs": {value: 1 if better else -1 for value, better in outcome.higher_is_better.items()},
         "orders": ORDERS,
         "digits": digits,
@@ -57,8 +55,8 @@ def page_data(
         ],
         "p_values": _p_values(outcome),
         "scores": {
-            value: [[round(result.table_scale * score, digits) for score in scores[value]] for scores in system_scores]
-            for value, result in baseline_results.items()
+            value: [[round(100 * score, digits) for score in scores[value]] for scores in system_scores]
+            for value in outcome.values
         },
         "lengths": [round(length, 1) for length in lengths.tolist()],
         "buckets": [
@@ -85,9 +83,7 @@ def page_data(
 
 def _round_result(result: Result, digits: int) -> list[float]:
     """Return a score on the scale of tables, and the ends of its interval."""
-    return [
-        round(result.table_scale * part, digits) for part in (result.score, result.low, result.high) if part is not None
-    ]
+    return [round(100 * part, digits) for part in (result.score, result.low, result.high) if part is not None]
 
 
 def _p_values(outcome: Outcome) -> dict[str, list[list[float | None]]]:

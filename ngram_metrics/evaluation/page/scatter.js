@@ -4,22 +4,21 @@ const REACH = 20;
 const scatter = { points: [], current: null };
 
 // A score above the end of the scale, such as an error rate, is at the edge.
-const share = (score) => Math.min(score, endOfScale()) / endOfScale();
+const share = (score) => Math.min(score, END) / END;
 const across = (score) => SQUARE.left + share(score) * SQUARE.size;
 const upwards = (score) => SQUARE.top + (1 - share(score)) * SQUARE.size;
 
 function drawFrame(svg) {
-  const end = endOfScale();
-  for (const tick of QUARTERS.map((part) => part * end)) {
-    svg.append(line("axis", across(tick), upwards(0), across(tick), upwards(end)),
-      line("axis", across(0), upwards(tick), across(end), upwards(tick)),
+  for (const tick of QUARTERS) {
+    svg.append(line("axis", across(tick), upwards(0), across(tick), upwards(END)),
+      line("axis", across(0), upwards(tick), across(END), upwards(tick)),
       label(across(tick), upwards(0) + TEXT + 4, String(tick), "middle", "faint"),
       label(SQUARE.left - 6, upwards(tick) + 4, String(tick), "end", "faint"));
   }
   const bottom = upwards(0) + 2 * TEXT + 10;
-  svg.append(line("diagonal", across(0), upwards(0), across(end), upwards(end)),
+  svg.append(line("diagonal", across(0), upwards(0), across(END), upwards(END)),
     systemLabel(across(0), bottom, state.second, SQUARE.size - widthOf(" →")),
-    systemLabel(across(0) + 4, upwards(end) + TEXT + 2, state.first, SQUARE.size / 2));
+    systemLabel(across(0) + 4, upwards(END) + TEXT + 2, state.first, SQUARE.size / 2));
 }
 
 function drawScatter() {

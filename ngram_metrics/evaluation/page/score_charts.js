@@ -19,13 +19,13 @@ function drawIntervals() {
 
 const BINS = 20;
 const BARS = { left: 12, width: (WIDTH - 24) / BINS, height: 46, apart: 68 };
-const QUARTERS = [0, 0.25, 0.5, 0.75, 1];
-const endOfScale = () => data.highest[state.value];
-const inBars = (score) => BARS.left + Math.min(score, endOfScale()) / endOfScale() * BINS * BARS.width;
+const END = 100;
+const QUARTERS = [0, 25, 50, 75, END];
+const inBars = (score) => BARS.left + Math.min(score, END) / END * BINS * BARS.width;
 
 function binsOf(scores) {
   const bins = new Array(BINS).fill(0);
-  for (const score of scores) bins[Math.max(0, Math.min(BINS - 1, Math.floor(score / endOfScale() * BINS)))] += 1;
+  for (const score of scores) bins[Math.max(0, Math.min(BINS - 1, Math.floor(score / END * BINS)))] += 1;
   return bins;
 }
 
@@ -53,13 +53,12 @@ function drawDistribution() {
     svg.append(line("median", inBars(median), base - BARS.height, inBars(median), base));
     return [data.systems[system], shown(median), ...counts[row].map(String)];
   });
-  const end = endOfScale();
-  for (const tick of QUARTERS.slice(0, -1).map((part) => part * end)) {
+  for (const tick of QUARTERS.slice(0, -1)) {
     svg.append(label(inBars(tick), systems.length * BARS.apart + TEXT, String(tick), "middle", "faint"));
   }
   // The last bar holds what is above the end of the scale too, such as an error rate.
-  const above = systems.some((system) => data.scores[state.value][system].some((score) => score > end));
-  svg.append(label(WIDTH, systems.length * BARS.apart + TEXT, above ? `${end} or more` : String(end), "end", "faint"));
-  const header = ["system", "median", ...counts[0].map((_, bin) => `from ${bin * end / BINS}`)];
+  const above = systems.some((system) => data.scores[state.value][system].some((score) => score > END));
+  svg.append(label(WIDTH, systems.length * BARS.apart + TEXT, above ? `${END} or more` : String(END), "end", "faint"));
+  const header = ["system", "median", ...counts[0].map((_, bin) => `from ${bin * END / BINS}`)];
   showChart("distribution", title, svg, numbersTable(title, header, rows));
 }

@@ -196,11 +196,11 @@ def _of_a_broken_rank(is_broken: bool) -> dict[str, Any]:
         states = getattr(metric, "_accumulator", metric)
         if is_broken:
             states.rows.append(torch.zeros(1, 3))
-        segments = int(states.sentences)
+        segments = int(states.segments)
         with _counted() as calls:
             error = _error_of(metric.compute if name == "compute" else metric.state_dict)
         assert calls == {"all_gather": 2}
-        assert int(states.sentences) == segments
+        assert int(states.segments) == segments
         found[name] = error
         distributed.barrier()
     return found
@@ -241,7 +241,7 @@ def _loaded(metric: Any, state: Mapping[str, Any]) -> dict[str, Any]:
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         metric.load_state_dict(state, strict=True)
-    return {"segments": int(metric.sentences), "warnings": [str(warning.message) for warning in warned]}
+    return {"segments": int(metric.segments), "warnings": [str(warning.message) for warning in warned]}
 
 
 def second(rank: int, processes: int, folder: Path, saved_by: Sequence[int]) -> dict[str, Any]:

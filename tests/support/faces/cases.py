@@ -18,7 +18,7 @@ from covering import grid
 from torch import Tensor
 
 import ngram_metrics
-from ngram_metrics import Bleu, ChrF, CiderD, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter, functional, pair
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter, functional, pair
 
 Batch = tuple[Any, Any]
 
@@ -112,7 +112,6 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
     Gleu: functional.gleu_score,
     Repetition: functional.repetition,
     Ter: functional.ter_score,
-    CiderD: functional.cider_d,
 }
 #: The function for one pair of the classes that have one.
 PAIRS: dict[type, Callable[..., Any]] = {
@@ -163,8 +162,8 @@ class Case:
 
     @property
     def has_details(self) -> bool:
-        """Means over references, and similarities, are made of no corpus counts."""
-        return self.options.get("accumulate") != "avg" and self.metric is not CiderD
+        """Means over references are made of no corpus counts."""
+        return self.options.get("accumulate") != "avg"
 
     @property
     def on_ids(self) -> bool:
@@ -253,12 +252,6 @@ _LOWERCASE, _13A, _STEMMED, _SUMS = (
 #: What ignite's class has other defaults for.
 _BLEU = {"smooth": "exp", "effective_order": False, "tokenizer": "13a"}
 _LSUM = {"rouge_keys": ("rouge1", "rougeLsum"), "sentence_separator_id": SEPARATOR}
-_OF_TEXT, _OF_IDS = (
-    functional.document_frequency([reference for _, target in batches for reference in target], **options)
-    for batches, options in ((TEXT, {}), ([(0, target.tolist()) for _, target in IDS], {"pad_id": (PADDING, IGNORED)}))
-)
-#: The settings without which a class cannot be constructed.
-REQUIRED: dict[type, dict[str, Any]] = {CiderD: {"document_frequency": _OF_TEXT}}
 _AVG = {"rouge_keys": ("rouge2", "rougeL"), "accumulate": "avg"}
 CASES = (
     _text("Bleu-text", Bleu, {**_BLEU, "ngram": 2}, _LOWERCASE, {"tokenizer": None}, tried="micro macro none"),
@@ -280,8 +273,6 @@ CASES = (
     _text("Gleu-text", Gleu, {}, _13A, tried="macro none"),
     _ids("Gleu-ids", Gleu, {"ngram": 3}, tried="micro"),
     _text("Ter-text", Ter, {}, {"case_sensitive": True}, {"normalized": True}, tried="micro macro none"),
-    _text("CiderD-text", CiderD, {"document_frequency": _OF_TEXT}, {"sigma": 1.0}, tried="macro none"),
-    _ids("CiderD-ids", CiderD, {"document_frequency": _OF_IDS, "ngram": 2}, tried="macro none"),
     Case(
         *("Repetition-text", Repetition, RECURRING, (["the mat, the mat!"], [["the mat"]]), {"ngram": 1}, (_13A,)),
         ("micro", "macro"),

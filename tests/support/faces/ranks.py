@@ -327,7 +327,7 @@ def _error_of_compute(metric: Any, batch: Batch) -> dict[str, Any]:
         error = _error_of(metric.compute)
     kept = _numbers(accumulator) == before
     update(batch)
-    return {"error": error, "collectives": dict(calls), "kept": kept, "sentences": int(accumulator.sentences)}
+    return {"error": error, "collectives": dict(calls), "kept": kept, "segments": int(accumulator.segments)}
 
 
 def _error_of(call: Callable[[], Any]) -> str:
