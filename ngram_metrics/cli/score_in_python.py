@@ -29,13 +29,6 @@ COST_OF_TORCH = 1_000_000_000
 _LONG_LINE = 20_000
 #: A shorter line takes as long as a line of this many characters.
 _SHORT_LINE = 30
-#: The measures of words with default settings, by the functions of ``ngram_metrics.metric.definitions``.
-_MEASURES: Mapping[str, type[PythonMeasure]] = {
-    "bleu": python_measures.PythonBleu,
-    "overlap": python_measures.PythonOverlap,
-    "gleu": python_measures.PythonGleu,
-    "repetition": python_measures.PythonRepetition,
-}
 
 
 class PythonMetric(NamedTuple):
@@ -164,7 +157,7 @@ def _make_metric(name: str, options: ScoreOptions) -> PythonMetric:
         measure = python_measures.PythonChrf(**row.options)
     else:
         reader = python_readers.PythonWordReader(**{"tokenizer": row.tokenizer, **text_options})
-        measure = _MEASURES[row.function]()
+        measure = getattr(python_measures, f"Python{row.function.title()}")()
     return PythonMetric(reader, measure, row.average)
 
 

@@ -1,8 +1,10 @@
 """Systems that are read together have the counts that each has alone; each text is read once."""
 
+from typing import Any
+
 import pytest
 import torch
-from draws import fewer
+from draws import examples, fewer
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,18 +24,33 @@ SCORERS = [*map(make_metric, REGISTRY), rouge(accumulate="avg"), bleu(tokenizer=
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # texts by chance look like many a mistake
 @fewer(4)
-@given(st.data())
-def test_systems_have_the_counts_that_each_has_alone(data: st.DataObject):
-    systems, segments = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 9))
-    hypotheses = [data.draw(st.lists(TEXTS, min_size=segments, max_size=segments)) for _ in range(systems)]
-    references = [data.draw(st.lists(TEXTS, min_size=1, max_size=3)) for _ in range(segments)]
+@examples(
+    *(
+        {"systems": 3, "corpus": [(["a b", "b", "a.", ""], ["a b", "b a"]), (["é"] * 4, ["東 a"])], "at_once": size}
+        for size in (1, 5, 20)
+    )
+)
+@given(
+    systems=st.integers(1, 4),
+    corpus=st.lists(
+        st.tuples(st.lists(TEXTS, min_size=4, max_size=4), st.lists(TEXTS, min_size=1, max_size=3)),
+        min_size=1,
+        max_size=9,
+    ),
+    at_once=st.integers(1, 20),
+)
+def test_systems_have_the_counts_that_each_has_alone(systems: int, corpus: Any, at_once: int):
+    hypotheses, references = (
+        [*zip(*(outputs for outputs, _ in corpus), strict=True)][:systems],
+        [segment_references for _, segment_references in corpus],
+    )
     counts = {str(number): [SystemCounts(each, "?", keep=True) for each in SCORERS] for number in range(systems)}
     with pytest.MonkeyPatch.context() as patch:
         for measure in (Measure, TerMeasure):
-            patch.setattr(measure, "texts_at_once", data.draw(st.integers(1, 20)))
+            patch.setattr(measure, "texts_at_once", at_once)
         steps: list[int] = []
         added = count(counts, hypotheses, references, steps.append)
-    assert sum(steps) == systems * segments
+    assert sum(steps) == systems * len(corpus)
     for number, texts in enumerate(hypotheses):
         for each, found, rows in zip(SCORERS, counts[str(number)], added[str(number)], strict=True):
             expected = each.count(texts, references).rows

@@ -245,7 +245,7 @@ def test_every_public_method_is_in_the_reference():
     page = (DOCS / "api.md").read_text(encoding="utf-8")
     entries = re.findall(r"^::: (\S+)\n((?: {4}.*\n)*)", page, re.MULTILINE)
     listed = {name: set(re.findall(r"\w+", options.partition("members: [")[2])) for name, options in entries}
-    missing = {name: methods_of_a_class(name) - NOT_FOR_USERS - listed[name] for name in public_names()}
+    missing = {name: methods_of_a_class(name) - NOT_FOR_USERS - listed.get(name, set()) for name in public_names()}
     assert {name: methods for name, methods in missing.items() if methods} == {}
     assert "segment_rows" in listed["ngram_metrics.Bleu"]
 

@@ -88,9 +88,9 @@ def sentence(kind: str, choose: Choose) -> tuple[Any, Any]:
 
 def options_of(name: str, kind: str, choose: Choose) -> dict[str, Any]:
     """Options for documents of a kind, each with a few values."""
-    flags = [False, False, True]
+    flags, takes = [False, False, True], inspect.signature(PLAIN[name]).parameters
     given: dict[str, Any] = {} if kind != "ids" else {"pad_id": choose(PADDING)}
-    if kind == "text" and name != "chrf":
+    if kind == "text" and "tokenizer" in takes:
         given["tokenizer"] = choose(TOKENIZERS)
     if name == "bleu":
         given |= {"ngram": choose(range(1, 7)), "smooth": choose(SMOOTHINGS), "effective_order": choose(flags)}
@@ -111,7 +111,7 @@ def options_of(name: str, kind: str, choose: Choose) -> dict[str, Any]:
         given |= {"rouge_keys": choose([tuple(keys), "rougeLsum", ["rouge1", "rouge2", "rougeL", "rougeLsum"]])}
         given |= {"accumulate": choose(["best", "avg"])}
         given |= {"sentence_separator_id": choose([None, 2, -7, -100, -100])} if kind == "ids" else {}
-    else:
+    elif "ngram" in takes:
         given["ngram"] = choose(range(1, 6))
     if kind == "text":
         for flag in {"bleu": ["lowercase"], "chrf": ["lowercase", "whitespace"], "rouge": ["use_stemmer"]}.get(
@@ -141,6 +141,14 @@ def check(name: str, choose: Choose, sentences: int) -> None:
 
 def test_every_function_is_in_the_table():
     assert sorted(NAMES) == sorted(pair.__all__), "add a row to PAIRS in tests/support/faces/cases.py"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_option_is_drawn(name):
+    choose = random.Random(1).choice
+    drawn = {option for kind in ["text", "ids"] * 99 for option in options_of(name, kind, choose)}
+    missing = {*inspect.signature(PLAIN[name]).parameters} - {"hypothesis", "references"} - drawn
+    assert not missing, f"add the options of {name} to options_of in tests/pair/test_pair.py"
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
