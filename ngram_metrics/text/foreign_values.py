@@ -51,9 +51,9 @@ def float_types() -> tuple[type, ...]:
 
 
 def _imported_types(package: str, name: str) -> tuple[Any, ...]:
-    # A package that another thread is importing does not have its types yet.
-    found = getattr(sys.modules.get(package), name, None)
-    return () if found is None else (found,)
+    module = sys.modules.get(package)
+    # A package that another thread is importing may not have its types yet.
+    return (getattr(module, name),) if hasattr(module, name) else ()
 
 
 def frame_package(value: object) -> Literal["pandas", "polars", "pyarrow"] | None:
@@ -70,7 +70,7 @@ def list_column(value: object, where: str) -> Any:
 
     Raises TypeError for a table with several columns, which ``where`` names.
     """
-    if isinstance(value, (*_NO_COLUMNS, *tensor_and_array_types())):
+    if isinstance(value, (_NO_COLUMNS, tensor_and_array_types())):
         return value
     package = frame_package(value)
     if package is not None:

@@ -269,6 +269,8 @@ def to_tensor_or_list(value: object, where: str) -> Any:
     """
     if isinstance(value, (list, tuple, str)):
         return value
+    if isinstance(value, tensor_types()):
+        return _sign_ids(value, where)
     if isinstance(value, array_types()):
         import numpy as np
 
@@ -285,11 +287,10 @@ def to_tensor_or_list(value: object, where: str) -> Any:
             return ids[~hidden] if value.ndim == 1 else ids.long().masked_fill(hidden, -1)
         try:
             # A copy: torch does not accept read-only arrays, negative strides, or another byte order.
-            value = torch.from_numpy(np.array(value, dtype=value.dtype.newbyteorder("="), order="C"))
+            ids = torch.from_numpy(np.array(value, dtype=value.dtype.newbyteorder("="), order="C"))
         except TypeError as error:
             raise TypeError(f"{where} is an array of {value.dtype}: expected token ids of an integer dtype") from error
-    if isinstance(value, tensor_types()):
-        return _sign_ids(value, where)
+        return _sign_ids(ids, where)
     return list_column(value, where)
 
 
@@ -437,6 +438,8 @@ def _split_references(items: Documents, is_text: bool, tuple_tokens: bool) -> tu
 
 def _list_item(item: object) -> Any:
     """Return an array of objects or a column of a table as a list, and any other object as it is."""
+    if isinstance(item, (list, tuple, tensor_types())):  # first, because the other checks take longer
+        return item
     if isinstance(item, array_types()):
         return to_tensor_or_list(item, "an item of target") if item.dtype.kind in _NO_NUMBERS else item
     return list_column(item, "an item of target")
@@ -454,9 +457,11 @@ def _list_references(item: object, is_text: bool, tuple_tokens: bool) -> Sequenc
     if isinstance(first, tuple) and tuple_tokens:
         # If tokens are tuples, a tuple that contains tuples is a segment.
         return item if len(first) > 0 and isinstance(first[0], tuple) else [item]
+    if isinstance(first, (list, tuple, str)):
+        return [item] if isinstance(first, str) else item
     if isinstance(first, tensor_and_array_types()):
         return item if first.ndim > 0 else [item]
-    return item if isinstance(first, Sequence) and not isinstance(first, (str, bytes)) else [item]
+    return item if isinstance(first, Sequence) and not isinstance(first, bytes) else [item]
 
 
 def checked_token_types(segments: Sequence[Document], name_of: NameOf) -> set[type]:
