@@ -10,6 +10,7 @@ import html as entities
 import posixpath
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import griffe
@@ -23,6 +24,7 @@ _FORMULA = re.compile(r'<(span|div) class="arithmatex">(.*?)</\1>', re.DOTALL)
 #: Links to scripts, on a line of their own: where the site is not built, the block above them is empty.
 _SCRIPTS = re.compile(r"^(?:(?:, )?\[`(examples/[\w/]+\.py)`\]\((?:\.\./)+\1\))+\n", re.MULTILINE)
 _PAGE = re.compile(r"\bdocs/([\w/]+)\.md\b")
+_TITLE = re.compile("^# (.+)", re.MULTILINE)
 
 
 def on_page_markdown(markdown: str, **kwargs: Any) -> str:
@@ -33,13 +35,16 @@ def on_page_markdown(markdown: str, **kwargs: Any) -> str:
 def on_page_content(html: str, page: Any, **kwargs: Any) -> str:
     """Write formulas as MathML, tell the copy buttons what to copy of a session, and let long names break at dots.
 
-    In the reference the page that a docstring names becomes a link.
+    In the reference the page that a docstring names becomes a link with its title.
     """
     if page.url.startswith("api"):
-        folder = posixpath.dirname(page.url)
-        html = _PAGE.sub(
-            lambda found: f'<a href="{posixpath.relpath(found[1] + ".html", folder or ".")}">{found[0]}</a>', html
-        )
+        folder = posixpath.dirname(page.url) or "."
+
+        def link(found: re.Match[str]) -> str:
+            (title,) = _TITLE.findall((Path(__file__).parent / f"{found[1]}.md").read_text(encoding="utf-8"))[:1]
+            return f'<a href="{posixpath.relpath(found[1] + ".html", folder)}">{entities.escape(title)}</a>'
+
+        html = _PAGE.sub(link, html)
     html = _NAME.sub(lambda found: found[1] + re.sub(r"([._])(?=\w)", r"\1<wbr>", found[2]), html)
     return _BLOCK.sub(_copied, _FORMULA.sub(_mathml, html))
 

@@ -16,7 +16,7 @@ from lm_eval.api.registry import register_aggregation, register_metric
 from torch import Tensor, full_like, nan
 
 from ngram_metrics._core.basics.option_checks import RESAMPLES
-from ngram_metrics._core.metrics.registry import make_metric
+from ngram_metrics._core.metrics.registry import REGISTRY, make_metric, values_of
 from ngram_metrics._core.scoring.resampling import SEED, bootstrap_scores, clusters_of
 from ngram_metrics._core.scoring.scorer import Scorer
 
@@ -31,6 +31,11 @@ def corpus_stderr(scorer: Scorer, outputs: Sequence[str], references: Sequence[S
     return errors if len(outputs) > 1 else full_like(errors, nan)
 
 
+def is_sample(item: object) -> bool:
+    """Return whether an item is a pair whose output is one text; the references are checked where they are read."""
+    return isinstance(item, tuple | list) and len(item) == 2 and isinstance(item[0], str)
+
+
 def register(name: str, compute: Callable[..., Tensor], index: tuple[int, ...], higher_is_better: bool) -> None:
     """Register what is computed of outputs and references, and make it the attribute that its entry point names.
 
@@ -40,11 +45,14 @@ def register(name: str, compute: Callable[..., Tensor], index: tuple[int, ...], 
         index: the index of the value.
         higher_is_better: the direction, which tasks inherit.
     """
-    no_texts = f"{name} got no texts: expected a text and its references, from process_results if there are several"
+    no_texts = (
+        f"{name} got no texts: expected a text and its references, from process_results if there are several; "
+        "of repeats the filter take_first passes on one text"
+    )
 
     @register_aggregation(name)
     def aggregate(items: Sequence[Sample]) -> float:
-        if not items or not all(isinstance(item, tuple | list) and len(item) == 2 for item in items):
+        if not items or not all(map(is_sample, items)):
             raise ValueError(no_texts)
         outputs, references = zip(*items, strict=True)
         return 100 * compute(outputs, references)[index].item()
@@ -58,7 +66,7 @@ def register(name: str, compute: Callable[..., Tensor], index: tuple[int, ...], 
     globals()[name] = register_metric(metric=name, higher_is_better=higher_is_better, aggregation=name)(keep_texts)
 
 
-for title in ("bleu", "chrf", "chrf++", "rouge1", "rouge2", "rougeL", "rougeLsum", "ter"):
+for title in (value for name in REGISTRY for value in values_of(name)):
     metric_name = f"ngram_{title.replace('+', 'p')}"
     metric = make_metric(title)
     register(metric_name, metric, metric.pair_index, metric.measure.higher_is_better)

@@ -22,8 +22,9 @@ from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.counting.documents import float_dtype
 from ngram_metrics._core.scoring.pair_scores import pair_scores, score_blocks
 from ngram_metrics._core.scoring.scorer import Metric, Scorer, scorer_of
+from ngram_metrics._core.text.foreign_values import list_column
 from ngram_metrics._core.text.groups import read_rows
-from ngram_metrics._core.text.input_types import Groups, list_column
+from ngram_metrics._core.text.input_types import Groups
 from ngram_metrics._core.text.messages import pluralize, shortened
 from ngram_metrics._core.text.numbering import list_on_host
 

@@ -4,26 +4,11 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import nullcontext
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from covering import mark_the_rest_of_grids
-from hypothesis import HealthCheck, settings
-
-# A deadline fails on the first run of a torch operation; a red test must be red again on the next run.
-settings.register_profile(
-    "default", deadline=None, max_examples=25, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
-# Other examples every night, and more of them: `--hypothesis-profile=nightly`, or the variable below.
-settings.register_profile("nightly", settings.get_profile("default"), derandomize=False, max_examples=1000)
-settings.load_profile(os.environ.get("NGRAM_METRICS_HYPOTHESIS", "default"))
-
-#: What many files import; one that a few tests need is asked for there.
-PEERS = (
-    *("duckdb", "fastchrf", "ignite", "lightning", "matplotlib", "nltk", "pandas", "polars", "pyarrow", "regex"),
-    *("rouge_score", "sacrebleu", "tensorboard", "yaml"),
-)
+from packages import missing_packages
 
 # Without a handler the first message of absl makes one, on the captured stream of the test that is running, and every
 # later message is an error on a closed stream.
@@ -72,10 +57,25 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         config.option.dist = "loadfile"
 
 
+@pytest.hookimpl(tryfirst=True)  # before hypothesis loads the profile of `--hypothesis-profile`
 def pytest_configure(config: pytest.Config) -> None:
     """With `-m cuda` or `-m xla` import one file, which needs no peer: where the device is, they may be missing."""
     if config.option.markexpr in ("cuda", "xla"):
         if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
             config.args[:] = [str(Path(__file__).with_name("devices") / f"test_{config.option.markexpr}.py")]
-    elif missing := [name for name in PEERS if find_spec(name) is None]:
+    elif missing := missing_packages():
         raise pytest.UsageError(f"the tests need {', '.join(missing)}: pip install -e '.[test]'")
+    register_profiles()
+
+
+def register_profiles() -> None:
+    """Say how many examples hypothesis draws; it is imported after a look for what is missing."""
+    from hypothesis import HealthCheck, settings
+
+    # A deadline fails on the first run of a torch operation; a red test must be red again on the next run.
+    settings.register_profile(
+        "default", deadline=None, max_examples=25, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    )
+    # Other examples every night, and more of them: `--hypothesis-profile=nightly`, or the variable below.
+    settings.register_profile("nightly", settings.get_profile("default"), derandomize=False, max_examples=1000)
+    settings.load_profile(os.environ.get("NGRAM_METRICS_HYPOTHESIS", "default"))

@@ -208,12 +208,21 @@ def test_metrics_that_do_not_synchronize_go_on_with_what_their_ranks_have_counte
 @pytest.mark.programs
 @pytest.mark.parametrize("saved_by", [2, 3])
 @pytest.mark.parametrize("processes", [2, 3])
-def test_torchs_own_checkpoints_take_it_with_other_rows_and_processes(second: Results, saved_by: int, processes: int):
-    metric = METRICS["none"]()
+def test_torchs_own_checkpoints_take_the_states_of_all_ranks_beside_the_model_and_mix_those_in_it(
+    second: Results, saved_by: int, processes: int
+):
+    metric, before = METRICS["none"](), METRICS["none"]()
     for rank in range(saved_by):
         all_ranks.count({"": metric}, share_of(0, rank, saved_by))
+    for rank in range(processes):
+        all_ranks.count({"": before}, TEXT[: rank + 1])
     for of_rank in second(processes):
-        assert_same(of_rank[f"dcp, {saved_by}"], metric.compute())
+        found = of_rank[f"dcp, {saved_by}"]
+        assert_same(found["of all"], metric.compute())
+        assert "these states have another checksum than their entry saved_by: " in found["own"]
+        assert "ngram_metrics.distributed.AllRanks(metrics)" in found["own"]
+        assert_same(found["kept"], before.compute())
+        assert found["weight"] == 1
 
 
 def segments_of(rank: int, processes: int) -> int:
@@ -260,10 +269,9 @@ def test_a_plain_state_of_a_single_process_is_taken_by_rank_0_without_a_word(sec
 
 @pytest.mark.programs
 @pytest.mark.parametrize("size", [2, 3])
-def test_states_without_an_entry_or_of_a_metric_that_does_not_synchronize_are_taken(second: Results, size: int):
+def test_a_metric_that_does_not_synchronize_takes_the_states_of_any_rank(second: Results, size: int):
     for of_rank in second(size):
-        for name in ("without an entry", "not synchronized"):
-            assert of_rank[f"plain, {name}"] == {"segments": segments_of(0, 2), "warnings": []}
+        assert of_rank["plain, not synchronized"] == {"segments": segments_of(0, 2), "warnings": []}
 
 
 @pytest.mark.programs

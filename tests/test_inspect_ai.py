@@ -1,8 +1,11 @@
-"""The scorer in inspect_ai, which finds it by the entry point of the installed package."""
+"""The scorer in inspect_ai: in a made-up host, and in the real one, which finds it by its entry point."""
 
+import asyncio
 import subprocess
 import sys
+from math import nan
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,12 +15,41 @@ from ngram_metrics import ChrF
 from ngram_metrics.columns import StatisticsColumns
 from ngram_metrics.functional import chrf_score
 
-pytestmark = pytest.mark.harnesses
+
+class MadeUpScore(SimpleNamespace):
+    """inspect_ai's ``Score``."""
+
+    @classmethod
+    def unscored(cls) -> Any:
+        return cls(value=nan)
 
 
-@pytest.fixture(autouse=True)
-def inspect_ai() -> Any:
-    return pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
+def made_up_host() -> dict[str, ModuleType]:
+    """What the package imports of inspect_ai 0.3: decorators that return what they decorate, and classes."""
+    host, of_scores, of_solvers = map(ModuleType, ("inspect_ai", "inspect_ai.scorer", "inspect_ai.solver"))
+    of_scores.metric = of_scores.scorer = lambda **options: lambda function: function
+    of_scores.Score = MadeUpScore
+    of_scores.SampleScore = lambda score, sample_id=None: SimpleNamespace(score=score, sample_id=sample_id)
+    of_scores.Metric = of_scores.Scorer = of_scores.Target = of_solvers.TaskState = object
+    return {module.__name__: module for module in (host, of_scores, of_solvers)}
+
+
+@pytest.fixture(autouse=True, params=["made up", pytest.param("installed", marks=pytest.mark.harnesses)])
+def inspect_ai(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "installed":
+        pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
+        return
+    modules = made_up_host()
+    # Set before it is deleted, so that what the test imports is forgotten after it.
+    for name, module in (*modules.items(), ("ngram_metrics.inspect_ai", modules["inspect_ai"])):
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.delitem(sys.modules, "ngram_metrics.inspect_ai")
+
+
+#: Tests in which the host runs.
+in_the_host = pytest.mark.parametrize(
+    "inspect_ai", [pytest.param("installed", marks=pytest.mark.harnesses)], indirect=True
+)
 
 
 def run_task(tmp_path: Path, scorer: Any, epochs: int = 1) -> Any:
@@ -51,12 +83,14 @@ def check_scores(log: Any) -> None:
     assert values["bleu"] == pytest.approx(EXPECTED["bleu"][0] / 100, abs=1e-15)
 
 
+@in_the_host
 def test_inspect_adds_the_counts_of_samples(tmp_path: Path):
     from ngram_metrics.inspect_ai import corpus_counts
 
     check_scores(run_task(tmp_path, corpus_counts()))
 
 
+@in_the_host
 def test_inspect_finds_the_scorer_by_its_name(tmp_path: Path):
     from inspect_ai.log import read_eval_log
 
@@ -66,6 +100,7 @@ def test_inspect_finds_the_scorer_by_its_name(tmp_path: Path):
     check_scores(read_eval_log(log.location))
 
 
+@in_the_host
 def test_inspect_adds_the_counts_of_epochs_and_averages_none(tmp_path: Path):
     from ngram_metrics.inspect_ai import corpus_counts
 
@@ -94,10 +129,15 @@ def test_counts_that_were_averaged_are_refused():
 
 def counts_of_samples() -> Any:
     """The counts of each sample, by name."""
-    from ngram_metrics.inspect_ai import COLUMNS
+    from ngram_metrics.inspect_ai import corpus_counts
 
-    counted = COLUMNS({"output": OUTPUTS, "references": REFERENCES})
-    return [{name: counted[name][row].item() for name in COLUMNS.names} for row in range(len(OUTPUTS))]
+    count = corpus_counts()
+    scores = [
+        asyncio.run(count(SimpleNamespace(output=SimpleNamespace(completion=output)), references))
+        for output, references in zip(OUTPUTS, REFERENCES, strict=True)
+    ]
+    assert [score.answer for score in scores] == OUTPUTS
+    return [score.value for score in scores]
 
 
 def test_scores_that_name_no_sample_are_samples_of_their_own():
@@ -112,6 +152,7 @@ def test_scores_that_name_no_sample_are_samples_of_their_own():
     assert {name: scores[name] for name in metric.compute()} == {
         name: value.item() for name, value in metric.compute().items()
     }
+    assert scores["bleu"] == pytest.approx(EXPECTED["bleu"][0] / 100, abs=1e-15)
 
 
 def test_a_sample_that_was_not_scored_is_named():

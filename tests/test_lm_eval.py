@@ -17,7 +17,7 @@ from harness_corpus import EXPECTED, OUTPUTS, REFERENCES, SINGLE
 from oracles import close
 
 import ngram_metrics
-from ngram_metrics import ROUGEScore
+from ngram_metrics import Gleu, NgramOverlap, Repetition, ROUGEScore
 from ngram_metrics.significance import standard_error
 
 if sys.version_info >= (3, 11):
@@ -33,8 +33,13 @@ SACREBLEU = {
     "ngram_chrfpp": lambda: sacrebleu.corpus_chrf(OUTPUTS, STREAM, word_order=2).score,
     "ngram_ter": lambda: sacrebleu.corpus_ter(OUTPUTS, STREAM).score,
 }
-NO_TEXTS = "^{} got no texts: expected a text and its references, from process_results if there are several$"
+NO_TEXTS = (
+    "^{} got no texts: expected a text and its references, from process_results if there are several; "
+    "of repeats the filter take_first passes on one text$"
+)
 ROUGE = {f"ngram_{key}": key for key in ("rouge1", "rouge2", "rougeL", "rougeLsum")}
+CLASSES = {"ngram_overlap": NgramOverlap, "ngram_gleu": Gleu, "ngram_repetition": Repetition}
+LOWER = {"ngram_ter", "ngram_repetition"}
 
 
 def entry_points() -> list[metadata.EntryPoint]:
@@ -122,10 +127,10 @@ def test_the_head_imports_the_module_when_a_name_is_asked_for(head: Head):
 
 def test_every_entry_point_has_its_standard_error_and_its_direction(head: Head):
     head.metrics.load("ngram_bleu")
-    scores = {*SACREBLEU, *ROUGE}
+    scores = {*SACREBLEU, *ROUGE, *CLASSES}
     assert head.directions == {
         "bleu": True,
-        **{name: name != "ngram_ter" for name in scores},
+        **{name: name not in LOWER for name in scores},
         **{f"{name}_stderr": False for name in scores},
     }
     assert {entry_point.name for entry_point in entry_points()} == head.directions.keys() - {"bleu"}
@@ -143,6 +148,21 @@ def test_rouge_is_the_mean_f_of_the_documents(head: Head, name: str):
     metric.update(OUTPUTS, SINGLE)
     assert evaluate(head, name, SINGLE) == close(100 * metric.compute()[f"{key}_fmeasure"].item())
     assert evaluate(head, f"{name}_stderr", SINGLE) == 100 * standard_error(metric)[f"{key}_fmeasure"]
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_other_metrics_have_the_defaults_of_their_classes(head: Head, name: str):
+    outputs = ["the cat, the cat, the cat, the cat. the cat", "A dog; a dog"]
+    references = [["the cat. the cat"], ["a dog, a dog"]]
+    metric = CLASSES[name](confidence=0.95)
+    metric.update(*([outputs] if name == "ngram_repetition" else [outputs, references]))
+    (score, *_) = metric.compute().values()
+    (error,) = standard_error(metric).values()
+    head.metrics.load(name)
+    items = list(zip(outputs, references, strict=True))
+    found = (head.metric_aggregations[name](items), head.metric_aggregations[f"{name}_stderr"](items))
+    assert found == (close(100 * score.item()), close(100 * error))
+    assert 0 < found[0] < 100
 
 
 @pytest.mark.parametrize("metric", ["bleu", "chrf"])
@@ -164,7 +184,7 @@ def test_one_document_has_no_standard_error(head: Head):
     assert aggregate([("the cat", ["the cat sat"])] * 2) == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", ["ngram_bleu", "ngram_chrf_stderr"])
+@pytest.mark.parametrize("name", ["ngram_bleu", "ngram_chrf_stderr", "ngram_rougeL", "ngram_ter"])
 @pytest.mark.parametrize(
     "items",
     [
@@ -174,6 +194,8 @@ def test_one_document_has_no_standard_error(head: Head):
         pytest.param([("the cat", ["a cat"]), 1.0], id="a float behind a pair"),
         pytest.param(["ab"], id="a text of two characters"),
         pytest.param([("the cat", "a cat", "the cat sat")], id="three texts"),
+        pytest.param([(["the cat", "a cat"], ["a cat"])], id="the repeats of an output"),
+        pytest.param([(["the cat"], ["a cat"]), ("the cat", ["a cat"])], id="the repeats of an output before a pair"),
     ],
 )
 def test_items_without_texts_are_an_error(head: Head, name: str, items: list[Any]):

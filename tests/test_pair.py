@@ -88,9 +88,9 @@ def sentence(kind: str, choose: Choose) -> tuple[Any, Any]:
 
 def options_of(name: str, kind: str, choose: Choose) -> dict[str, Any]:
     """Options for documents of a kind, each with a few values."""
-    flags = [False, False, True]
+    flags, takes = [False, False, True], inspect.signature(PLAIN[name]).parameters
     given: dict[str, Any] = {} if kind != "ids" else {"pad_id": choose(PADDING)}
-    if kind == "text" and name != "chrf":
+    if kind == "text" and "tokenizer" in takes:
         given["tokenizer"] = choose(TOKENIZERS)
     if name == "bleu":
         given |= {"ngram": choose(range(1, 7)), "smooth": choose(SMOOTHINGS), "effective_order": choose(flags)}
@@ -111,7 +111,7 @@ def options_of(name: str, kind: str, choose: Choose) -> dict[str, Any]:
         given |= {"rouge_keys": choose([tuple(keys), "rougeLsum", ["rouge1", "rouge2", "rougeL", "rougeLsum"]])}
         given |= {"accumulate": choose(["best", "avg"])}
         given |= {"sentence_separator_id": choose([None, 2, -7, -100, -100])} if kind == "ids" else {}
-    else:
+    elif "ngram" in takes:
         given["ngram"] = choose(range(1, 6))
     if kind == "text":
         for flag in {"bleu": ["lowercase"], "chrf": ["lowercase", "whitespace"], "rouge": ["use_stemmer"]}.get(
@@ -141,6 +141,14 @@ def check(name: str, choose: Choose, sentences: int) -> None:
 
 def test_every_function_is_in_the_table():
     assert sorted(NAMES) == sorted(pair.__all__), "add a row to PAIRS in tests/support/faces/cases.py"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_option_is_drawn(name):
+    choose = random.Random(1).choice
+    drawn = {option for kind in ["text", "ids"] * 99 for option in options_of(name, kind, choose)}
+    missing = {*inspect.signature(PLAIN[name]).parameters} - {"hypothesis", "references"} - drawn
+    assert not missing, f"add the options of {name} to options_of in tests/pair/test_pair.py"
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -262,11 +270,12 @@ def wrong(result: Any) -> Callable[[str], Any]:
         *(("rouge", ["a"], ["a"], options) for options in ({"use_stemmer": True}, {"normalizer": str})),
     ],
 )  # fmt: skip
-def test_errors_are_those_of_functional(name, hypothesis, references, options):
+def test_errors_are_those_of_functional_which_is_not_asked(name, hypothesis, references, options):
     with pytest.raises((TypeError, ValueError)) as expected:
         FUNCTIONAL[name]([hypothesis], [references], average="none", **options)
-    with pytest.raises(type(expected.value)) as found:
+    with mock.patch.object(pair, "_call_functional") as asked, pytest.raises(type(expected.value)) as found:
         getattr(pair, name)(hypothesis, references, **options)
+    assert not asked.called
     assert re.sub("0x[0-9a-f]+", "", str(found.value)) == re.sub("0x[0-9a-f]+", "", str(expected.value))
 
 
@@ -295,7 +304,7 @@ def test_tokenizers_of_other_packages_are_called_as_in_functional():
         assert found == pytest.approx(expected, rel=1e-15)
 
 
-#: Every function with every kind of document and of tokenizer; then once more in a child.
+#: Every function with every kind of document and of tokenizer, and what is wrong; then once more in a child.
 PROGRAM = """
 import os, sys
 from ngram_metrics import pair
@@ -307,8 +316,18 @@ def scores():
     yield pair.chrf("abc", ["abd", "\\ud800"], word_order=2)
     yield pair.gleu(["a", "b"], [["a"], ["b", "a"]])
     yield pair.overlap([5, 6, 0], [5, 6], ngram=2, pad_id=0)
+    for hypothesis, references in (("a", []), (None, "x"), (["a", 1], ["a"]), ([1, -1], [1]), (["ab"], ["a"]), (5, 5)):
+        try:
+            pair.chrf(hypothesis, references)
+        except (TypeError, ValueError) as error:
+            yield str(error)
+    try:
+        pair.bleu("a", "a", pad_id="0")
+    except TypeError as error:
+        yield str(error)
 
 expected = list(scores())
+assert len(expected) == 16 + 3 + 7
 assert not {"torch", "numpy"} & set(sys.modules), sorted(sys.modules)
 child = os.fork() if hasattr(os, "fork") else 0
 if child == 0:

@@ -28,9 +28,10 @@ from ngram_metrics._cli.shared_options import (
     parse_number,
     parse_words,
 )
-from ngram_metrics._core.metrics.registry import REGISTRY
+from ngram_metrics._core.basics.option_checks import refuse_equal_names
+from ngram_metrics._core.metrics.registry import METRIC_NAMES, REGISTRY, values_of
 from ngram_metrics._core.text.messages import did_you_mean
-from ngram_metrics._evaluation import DEFAULT_METRICS, FORMATS, INSTEAD, METRICS, WITHOUT_REFERENCES
+from ngram_metrics._evaluation import DEFAULT_METRICS, FORMATS, WITHOUT_REFERENCES
 
 if TYPE_CHECKING:
     from ngram_metrics.significance.comparisons import Test
@@ -49,14 +50,14 @@ _USAGE = """ngram-metrics SYSTEM... -r REFERENCE... [options]
        ngram-metrics mbr SAMPLES... [options]"""
 _DESCRIPTION = "Score files with one segment per line, and test systems against the first."
 _FILES = """A FILE is text in UTF-8, which may be compressed with gzip or xz. FILE:2 is its second tab-separated column,
-FILE:answer a field of JSON lines, and - is standard input. NAME=FILE names a system."""
+FILE:answer a field of JSON lines, and - is standard input. NAME=FILE names a system or a reference."""
 _MBR_USAGE = "ngram-metrics mbr SAMPLES [options]"
 _MBR_DESCRIPTION = """Choose from several hypotheses the one that agrees best with all of them: minimum Bayes risk
 decoding, where each hypothesis is a reference for the others."""
 _MBR_FILES = """With -k N, SAMPLES has N lines for each segment. Without it, SAMPLES is JSON lines: each line is a list
 of strings, or with FILE:field an object with such a list. It may be compressed with gzip or xz, and - is standard
 input."""
-#: Options and metrics that do not exist here, most of them sacrebleu's, and what to use instead.
+#: Options that do not exist here, most of them sacrebleu's, and what to use instead.
 _INSTEAD = {
     **dict.fromkeys(("-b", "--score-only"), "expected -f tsv or -f json, for programs"),
     "--sentences": "expected --segments",
@@ -69,19 +70,18 @@ _INSTEAD = {
         ("--ter-normalized", "--ter-no-punct", "--ter-asian-support", "--ter-case-sensitive"),
         "expected ngram_metrics.evaluate, which takes Ter with options",
     ),
-    **INSTEAD,
 }
 
 
-class SystemFile(NamedTuple):
-    """A system on the command line, which is named by a part of its path if it has no name."""
+class NamedFile(NamedTuple):
+    """A system or a reference on the command line, which is named by a part of its path if it has no name."""
 
     file: str
     name: str | None = None
 
 
 class ScoreOptions(Options):
-    """The options of ``score``, where the first of ``systems`` is the baseline."""
+    """The options of ``score``, with the names of ``systems``, of which the first is the baseline, and references."""
 
     input: list[str] | None
     references: list[str]
@@ -119,7 +119,7 @@ def score_parser() -> Parser:
         "-i --input": ("outputs of systems", {**FILE, "nargs": "+", "action": "extend"}),
         "--baseline": ("the system that the others are tested against, or its NAME; default: the first", FILE),
     }
-    metrics_help = f"some of {', '.join(METRICS)}; default: {','.join(DEFAULT_METRICS)}"
+    metrics_help = f"some of {', '.join(METRIC_NAMES)}; default: {','.join(DEFAULT_METRICS)}"
     level_help = f"add bootstrap intervals; default level: {DEFAULT_LEVEL}"
     clusters_help = "the document of each segment, one label per line: intervals and tests draw whole documents"
     worse_help = (
@@ -180,8 +180,13 @@ def parse_score(words: Sequence[str]) -> ScoreOptions:
     parser = score_parser()
     options = parse_words(parser, _join_values(words), ScoreOptions(), _INSTEAD)
     options.metrics = list(dict.fromkeys(options.metrics or DEFAULT_METRICS))
-    systems, options.references = _find_sides(parser, options)
-    options.systems = name_systems(parser, systems)
+    try:
+        refuse_equal_names((name, values_of(name)) for name in options.metrics)
+    except ValueError as error:
+        parser.error(str(error))
+    systems, references = _find_sides(parser, options)
+    options.systems = name_files(parser, "systems", systems)
+    options.references = name_files(parser, "references", references)
     column_files = [file for _, file in options.columns]
     beside = [file for file in (options.source, *column_files, options.clusters) if file is not None]
     if options.source and not options.report:
@@ -189,7 +194,7 @@ def parse_score(words: Sequence[str]) -> ScoreOptions:
     if options.clusters and options.confidence is None and len(options.systems) == 1:
         parser.error("--clusters is for intervals and tests, and there is neither: expected -c, or several systems")
     check_names(parser, "columns", [name for name, _ in options.columns])
-    options.inputs = [*(system.file for system in systems), *options.references, *beside]
+    options.inputs = [*(named.file for named in (*systems, *references)), *beside]
     for name in ("test", "correction", "baseline", "fail_if_worse"):
         if getattr(options, name) is not None and len(options.systems) == 1:
             option = name.replace("_", "-")
@@ -231,7 +236,7 @@ def _join_values(words: Sequence[str]) -> list[str]:
         joined.append(word)
         if word in ("-m", "--metrics") and left:
             names = [left.pop(0)]
-            while left and left[0] in METRICS:
+            while left and left[0] in METRIC_NAMES:
                 names.append(left.pop(0))
             joined.append(",".join(names))
     return joined
@@ -239,11 +244,11 @@ def _join_values(words: Sequence[str]) -> list[str]:
 
 def _may_be_level(word: str) -> bool:
     """Return whether a word after ``-c`` is a number, or neither an option nor a file."""
-    path = split_name(parse_system(word).file).path
+    path = split_name(parse_file(word).file).path
     return not math.isnan(parse_number(word)) or not (word.startswith("-") or path == "-" or os.path.exists(path))
 
 
-def _find_sides(parser: argparse.ArgumentParser, options: ScoreOptions) -> tuple[list[SystemFile], list[str]]:
+def _find_sides(parser: argparse.ArgumentParser, options: ScoreOptions) -> tuple[list[NamedFile], list[NamedFile]]:
     """Return the systems, the baseline first, and the references."""
     if options.input and options.references:
         if options.files:
@@ -257,52 +262,50 @@ def _find_sides(parser: argparse.ArgumentParser, options: ScoreOptions) -> tuple
         parser.error("no reference: expected SYSTEM... -r REFERENCE..., or REFERENCE... -i SYSTEM...")
     if not systems and not options.baseline:
         parser.error("no system: the files after -r are references; expected SYSTEM... -r REFERENCE...")
-    all_systems = list(map(parse_system, systems))
+    all_systems, all_references = (list(map(parse_file, words)) for words in (systems, references))
     check_different(parser, "system", [system.file for system in all_systems])
-    baseline = parse_system(options.baseline) if options.baseline else all_systems[0]
+    check_different(parser, "reference", [reference.file for reference in all_references])
+    baseline = parse_file(options.baseline) if options.baseline else all_systems[0]
     same_file = [system for system in all_systems if is_same(system.file, baseline.file)]
     same_name = [system for system in all_systems if system.name == baseline.file and not os.path.exists(baseline.file)]
     baseline = next(iter(same_file or same_name), baseline)
     others = [system for system in all_systems if system is not baseline]
-    check_different(parser, "reference", references)
-    return [baseline, *others], references
+    return [baseline, *others], all_references
 
 
 def _parse_metrics(text: str) -> list[str]:
     names = text.split(",")
     for name in names:
-        if name in _INSTEAD:
-            raise argparse.ArgumentTypeError(f"{name}: {_INSTEAD[name]}")
-        if name not in METRICS:
-            message = f"unknown metric {name!r}: expected some of {','.join(METRICS)}"
-            raise argparse.ArgumentTypeError(message + did_you_mean(name, METRICS))
+        if name not in METRIC_NAMES:
+            message = f"unknown metric {name!r}: expected some of {','.join(METRIC_NAMES)}"
+            raise argparse.ArgumentTypeError(message + did_you_mean(name, METRIC_NAMES))
     return names
 
 
-def parse_system(word: str) -> SystemFile:
+def parse_file(word: str) -> NamedFile:
     """Split NAME=FILE, unless a file with the whole name exists."""
     name, _, file = word.partition("=")
     if not name or not file or "/" in name or any(map(os.path.exists, (word, split_name(word).path))):
-        return SystemFile(word)
-    return SystemFile(file, name)
+        return NamedFile(word)
+    return NamedFile(file, name)
 
 
-def name_systems(parser: argparse.ArgumentParser, systems: Sequence[SystemFile]) -> list[str]:
-    """Return the name of each system, or the part of its path that tells it from others if it has no name."""
-    folders = [os.path.normpath(system.file).split(os.sep) for system in systems if system.name is None]
+def name_files(parser: argparse.ArgumentParser, kind: str, files: Sequence[NamedFile]) -> list[str]:
+    """Return the name of each system or reference, or the part of its path that tells it from others without one."""
+    folders = [os.path.normpath(named.file).split(os.sep) for named in files if named.name is None]
     most = min(map(len, folders), default=1) - 1
     first = min(most, _count_equal(folders))
     last = min(most - first, _count_equal([path[::-1] for path in folders]))
     names = []
-    for system in systems:
-        path = os.path.normpath(system.file).split(os.sep)
-        names.append("/".join(path[first : len(path) - last]) if system.name is None else system.name)
-    check_names(parser, "systems", names)
+    for named in files:
+        path = os.path.normpath(named.file).split(os.sep)
+        names.append("/".join(path[first : len(path) - last]) if named.name is None else named.name)
+    check_names(parser, kind, names)
     return names
 
 
 def check_names(parser: argparse.ArgumentParser, kind: str, names: Sequence[str]) -> None:
-    """Exit with an error if two systems or columns, as ``kind`` says, have the same name."""
+    """Exit with an error if two systems, references or columns, as ``kind`` says, have the same name."""
     for name in names:
         if names.count(name) > 1:
             parser.error(f"two {kind} have the name {name!r}: expected different names, as NAME=FILE gives them")

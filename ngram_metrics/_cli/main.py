@@ -94,7 +94,8 @@ def _score(options: ScoreOptions, sources: Sequence[Source], ends: bool) -> tupl
 def make_scorers(options: Options) -> dict[str, Scorer]:
     """Return the metrics that the options name."""
     given = {option: getattr(options, option) for option in text_options()}
-    given["tokenizer"] = _load_model(options.spm_model) if options.spm_model else options.tokenizer or "13a"
+    if options.spm_model:
+        given["tokenizer"] = _load_model(options.spm_model)
     return {name: make_metric(name, **given) for name in options.metrics}
 
 

@@ -71,7 +71,8 @@ def score(
         outcome = compute_outcome(systems, list(scorers), options.references, plan, grouping)
         if write_report is not None:
             readers = [scorer.reader for scorer in scorers.values() if isinstance(scorer.reader, WordReader)]
-            words = readers[0] if readers else WordReader("13a")
+            # A metric that splits at whitespace by default does not choose the words of the page.
+            words = next((reader for reader in readers if reader.tokenizer is not None), WordReader("13a"))
             write_report(page(systems, outcome, texts, sources, words, digits=options.digits))
         if options.fail_if_worse is None:
             return outcome, []

@@ -12,7 +12,7 @@ from typing import Any
 from ngram_metrics._cli.command_arguments import ScoreOptions
 from ngram_metrics._cli.files import FileSegments, InputError, warn_of_unicode_forms
 from ngram_metrics._core.metrics.bleu import BleuMeasure
-from ngram_metrics._core.metrics.registry import REGISTRY
+from ngram_metrics._core.metrics.registry import row_of
 from ngram_metrics._core.metrics.rouge import RougeMeasure
 from ngram_metrics._core.scoring.resampling import ExactSum
 from ngram_metrics._core.scoring.scorer import Scorer
@@ -22,8 +22,6 @@ from ngram_metrics._core.text.reader import Reader
 from ngram_metrics._core.text.word_rules import has_splitter
 from ngram_metrics._evaluation.results import ComparisonPlan, Outcome, Result
 
-#: The nanoseconds that a character takes more in plain Python than in arrays, by the names of metrics.
-COSTS = {name: row.python_cost for name, row in REGISTRY.items() if row.python_cost is not None}
 #: The nanoseconds that importing torch takes, at least.
 COST_OF_TORCH = 1_000_000_000
 #: In a line of this many characters each takes twice as long, because common subsequences take the square of the words.
@@ -37,7 +35,12 @@ def can_score(options: ScoreOptions) -> bool:
     needs_rows = options.confidence is not None or options.report or options.segments or options.columns
     is_alone = len(options.systems) == 1
     is_rule = not options.spm_model and has_splitter(options.tokenizer)
-    return is_alone and not needs_rows and is_rule and {*options.metrics} <= {*COSTS}
+    return is_alone and not needs_rows and is_rule and None not in _costs(options)
+
+
+def _costs(options: ScoreOptions) -> list[int | None]:
+    """Return the cost of a character for each metric, as its row has it."""
+    return [row_of(name).python_cost for name in options.metrics]
 
 
 def read_ahead(chunks: Iterator[FileSegments], options: ScoreOptions) -> tuple[bool, Iterator[FileSegments]]:
@@ -45,7 +48,7 @@ def read_ahead(chunks: Iterator[FileSegments], options: ScoreOptions) -> tuple[b
 
     An error of a file comes after the segments before it, as if they were counted one after another.
     """
-    cost_of_character = sum(COSTS[name] for name in options.metrics)
+    cost_of_character = sum(filter(None, _costs(options)))
     cost = 0.0
     ahead = []
     try:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TextIO, TypeAlias, TypeVar, get_args
 from ngram_metrics._cli.files import FilePart, parse_decimal, split_name
 from ngram_metrics._core.basics.option_checks import check_confidence
 from ngram_metrics._core.basics.output import open_output
-from ngram_metrics._core.metrics.registry import takers_of, text_options
+from ngram_metrics._core.metrics.registry import make_metric, row_of, takers_of, text_options
 from ngram_metrics._core.scoring.signature import __version__
 from ngram_metrics._core.text.messages import did_you_mean, shortened, visible
 from ngram_metrics._core.text.tokenizer_option import TokenizerName
@@ -74,14 +74,16 @@ class Parser(argparse.ArgumentParser):
 
     def add_options(self, files: OptionRows, scores: OptionRows, output: OptionRows) -> None:
         """Add the options of a command, whose names are separated by spaces, and the options of all commands."""
-        tokenizer_help = f"for {', '.join(_FOR['tokenizer'])}: {', '.join(TOKENIZERS)}; default: 13a"
+        defaults = [f"{_default_tokenizer(name)} for {name}" for name in _FOR["tokenizer"]]
+        tokenizer_help = f"{', '.join(TOKENIZERS)}; default: {_enumerate(defaults)}"
+        lowercase_help = f"lowercase for {_enumerate(_FOR['lowercase'])}, as in sacrebleu; rouge always lowercases"
         limit_help = f"characters that a line may have; default: {_LONGEST_LINE}, with ter {_LONGEST_LINE_OF_TER}"
         text: OptionRows = {
             "--tokenizer -tok": (tokenizer_help, {"type": _parse_tokenizer, "metavar": "NAME"}),
             "--spm-model": ("instead of --tokenizer: a sentencepiece model, for spBLEU", FILE),
-            "--lowercase -lc": ("lowercase for bleu, as in sacrebleu; rouge always lowercases", FLAG),
-            "--chrf-lowercase": ("lowercase for chrf and chrf++", FLAG),
-            "--stem": ("stem words for rouge", FLAG),
+            "--lowercase -lc": (lowercase_help, FLAG),
+            "--chrf-lowercase": (f"lowercase for {_enumerate(_FOR['chrf_lowercase'])}", FLAG),
+            "--stem": (f"stem words for {_enumerate(_FOR['stem'])}", FLAG),
         }
         version = _printing_action(lambda _: f"ngram-metrics {__version__}\n")
         show_help = _printing_action(argparse.ArgumentParser.format_help)
@@ -141,13 +143,17 @@ def check_files_and_text(parser: Parser, options: Options, destinations: Mapping
 def _check_text_options(parser: Parser, options: Options) -> None:
     """Set the length of a line that the metrics allow, and refuse options that have no effect on them."""
     options.line_limit = options.line_limit or (_LONGEST_LINE_OF_TER if "ter" in options.metrics else _LONGEST_LINE)
-    families = {"rouge" if name.startswith("rouge") else name for name in options.metrics}
+    families = {row_of(name).title.lower() for name in options.metrics}
     for name, takers in _FOR.items():
         if getattr(options, name) and not families.intersection(takers):
             option = f"--{name.replace('_', '-')}"
             parser.error(f"{option} is for {_enumerate(takers)}, and does nothing for {_enumerate(options.metrics)}")
     if options.spm_model and options.tokenizer:
         parser.error("--tokenizer and --spm-model: expected one of them")
+
+
+def _default_tokenizer(name: str) -> str:
+    return getattr(make_metric(name).reader, "tokenizer", None) or "none"
 
 
 def _parse_tokenizer(text: str) -> TokenizerName:

@@ -281,8 +281,8 @@ def evaluate(
             mapping of names to lists, or a data frame, if the systems have names too. If there are as many lists as
             segments, each with as many texts, only a mapping is clear. None if no metric compares with references:
             repetition does not.
-        metrics: names as the command's ``-m`` takes, such as ``"bleu,chrf,rouge"`` or ``["bleu", "rougeL"]``, with the
-            settings that papers report; or a mapping of names to such names or to metrics of this package, whose
+        metrics: names as the command's ``-m`` takes, such as ``"bleu,chrf,rouge"`` or ``["bleu", "rougeL"]``, which
+            have the defaults of their classes; or a mapping of names to such names or to metrics of this package, whose
             settings are used and whose counts do not change. None for ``"bleu,chrf"``.
         baseline: the system that the others are compared with; None for the first.
         confidence: the level of the bootstrap intervals, at most 0.998; None for no intervals.

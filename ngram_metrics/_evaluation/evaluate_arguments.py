@@ -11,13 +11,13 @@ from ngram_metrics._core.basics.option_checks import (
     refuse_average_none,
     refuse_equal_names,
 )
-from ngram_metrics._core.metrics.registry import make_metric
+from ngram_metrics._core.metrics.registry import METRIC_NAMES, make_metric
 from ngram_metrics._core.scoring.resampling import checked_seed
 from ngram_metrics._core.scoring.scorer import Scorer, scorer_of
-from ngram_metrics._core.text.input_types import frame_package
+from ngram_metrics._core.text.foreign_values import frame_package
 from ngram_metrics._core.text.labels import Labels, checked_labels, cluster_numbers, list_sequence
 from ngram_metrics._core.text.messages import did_you_mean, pluralize, shortened, type_name, visible
-from ngram_metrics._evaluation import DEFAULT_METRICS, INSTEAD, METRICS
+from ngram_metrics._evaluation import DEFAULT_METRICS
 from ngram_metrics._evaluation.result_tables import cell_text, label_text
 from ngram_metrics._evaluation.results import ComparisonPlan, Grouping
 from ngram_metrics.significance.comparisons import Correction, Test, check_correction
@@ -81,9 +81,11 @@ def checked_scorers(metrics: object) -> dict[str, Scorer]:
     for name, metric in _check_names("metrics", metrics).items():
         if isinstance(metric, str):
             metric = metric.strip()
-            if metric not in (*METRICS, *INSTEAD):
-                close = did_you_mean(metric, METRICS)
-                raise ValueError(f"unknown metric {metric!r} in metrics: expected some of {','.join(METRICS)}{close}")
+            if metric not in METRIC_NAMES:
+                close = did_you_mean(metric, METRIC_NAMES)
+                raise ValueError(
+                    f"unknown metric {metric!r} in metrics: expected some of {','.join(METRIC_NAMES)}{close}"
+                )
             scorer = make_metric(metric)
         else:
             scorer = metric if isinstance(metric, Scorer) else scorer_of(metric, f"metric {name!r}")

@@ -90,7 +90,7 @@ class Accumulator(Adaptor, Generic[Level]):
     #: Properties that torch.jit.script cannot compile.
     __jit_unused_properties__: ClassVar[list[str]] = [
         *torchmetrics.Metric.__jit_unused_properties__,
-        *("average", "signature"),
+        *("average", "saved_by", "signature"),
     ]
 
     def __init__(

@@ -27,6 +27,7 @@ from ngram_metrics._torchmetrics.states import (
     State,
     all_equal,
     callables_number,
+    check_checksum,
     check_states,
     gather_buffers,
     gather_packed,
@@ -37,9 +38,11 @@ from ngram_metrics._torchmetrics.states import (
     move_state,
     pack_states,
     read_entry,
+    read_rows,
     settings_digest,
     unpack_states,
     write_entry,
+    write_rows,
 )
 
 #: Gathers the bytes of all ranks in a group, which is a keyword.
@@ -101,8 +104,8 @@ class Adaptor(torchmetrics.Metric):
     def persistent(self, mode: bool = False) -> None:
         """Choose whether states go into ``state_dict``, except ``callables``, which are valid in this process only."""
         super().persistent(mode)
-        # Metric.persistent sets the same mode for all states.
-        self._persistent["callables"] = False
+        # Metric.persistent sets the same mode for all states. ``state_dict`` adds the rows as bytes.
+        self._persistent.update(callables=False, rows=False)
 
     def reset(self) -> None:
         """Forget all batches."""
@@ -208,12 +211,22 @@ class Adaptor(torchmetrics.Metric):
     def state_dict(  # type: ignore[override]  # the signature of torchmetrics.Metric
         self, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
     ) -> dict[str, Any]:
-        """Return the persistent states, as torchmetrics does, and an entry that says whose they are."""
+        """Return the persistent states, as torchmetrics does, but rows as bytes, and ``saved_by``."""
+        # Before torch.distributed.checkpoint loads, it asks for a tensor of the same shape and a list of the same
+        # length, which a metric without data does not have.
         saved = super().state_dict(destination, prefix, keep_vars)
         if self._persistent["settings"]:
-            rank, processes = (0, 1) if self._is_synced else self._rank_of_processes()
-            saved[prefix + SAVED_BY] = write_entry(rank, processes, self.describe_settings())
+            if self._keeps_rows:
+                saved[prefix + "rows"] = write_rows(self._all_rows())
+            saved[prefix + SAVED_BY] = self.saved_by
         return saved
+
+    @property
+    def saved_by(self) -> Tensor:
+        """The entry of ``state_dict`` that says whose states it holds, with their checksum, ``(bytes,)`` uint8."""
+        # torch.distributed.checkpoint reads each key of a state dict as an attribute.
+        rank, processes = (0, 1) if self._is_synced else self._rank_of_processes()
+        return write_entry(rank, processes, self.describe_settings(), self.saved_states())
 
     def load_states(self, saved: Mapping[str, State]) -> None:
         """Set all states, or raise ValueError before any is set for other settings, names, dtypes or shapes."""
@@ -297,11 +310,15 @@ class Adaptor(torchmetrics.Metric):
             try:
                 saved_by = read_entry(entry)
                 self._check_settings(saved.get("settings", self.settings), saved_by["settings"])
+                if "rows" in saved:
+                    saved["rows"] = read_rows(saved["rows"], self.row)
                 check_states(saved, self.saved_defaults())
+                check_checksum(saved, saved_by["checksum"])
             except ValueError as error:
                 error_msgs.append(str(error))
                 return
-            if has_counted(cast(Tensor, saved["counted"])) and not self._takes(saved_by["rank"], saved_by["processes"]):
+            has_share = has_counted(cast(Tensor, saved["counted"]))
+            if has_share and not self._takes(saved_by["rank"], saved_by["processes"]):
                 self.reset()
             else:
                 self.load_states(saved)

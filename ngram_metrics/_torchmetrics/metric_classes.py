@@ -10,13 +10,13 @@ from torch import Tensor
 from typing_extensions import Unpack
 
 from ngram_metrics._core.basics.keywords import named_arguments
-from ngram_metrics._core.basics.option_checks import Average, RougeKey, Smoothing
+from ngram_metrics._core.basics.option_checks import Accumulate, Average, RougeKey, Smoothing
 from ngram_metrics._core.metrics.bleu import make_bleu
 from ngram_metrics._core.metrics.chrf import make_chrf
 from ngram_metrics._core.metrics.gleu import make_gleu
 from ngram_metrics._core.metrics.overlap import make_overlap
 from ngram_metrics._core.metrics.repetition import make_repetition
-from ngram_metrics._core.metrics.rouge import Accumulate, make_rouge
+from ngram_metrics._core.metrics.rouge import make_rouge
 from ngram_metrics._core.metrics.ter import make_ter
 from ngram_metrics._core.scoring.scorer import Value
 from ngram_metrics._core.text.input_types import Hypotheses, References, Tokenizer
@@ -83,7 +83,7 @@ class Bleu(Accumulator[Level]):
         self.effective_order = effective_order
 
 
-class ROUGEScore(Accumulator[float]):
+class ROUGEScore(Accumulator[float | None]):
     """ROUGE, counted batch by batch, with the parameters and keys of ``torchmetrics.text.ROUGEScore``.
 
     ``update(preds, target)`` counts a batch, ``compute()`` returns a dict with the values of all batches and ranks, and
@@ -144,13 +144,14 @@ class ROUGEScore(Accumulator[float]):
     ) -> None:
         words, sentences = (use_stemmer, normalizer, tokenizer), (sentence_splitter, sentence_separator_id)
         rouge = make_rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
-        # The type of the class says float: compute returns a dict without confidence too.
-        super().__init__(rouge, confidence, device, **kwargs)  # type: ignore[arg-type]
+        super().__init__(rouge, confidence, device, **kwargs)
         self.rouge_keys = tuple(rouge.titles)
         self.accumulate = accumulate
 
-    if TYPE_CHECKING:
+    if TYPE_CHECKING:  # several values, with an interval or without
 
+        def __call__(self, preds: Hypotheses, target: References) -> dict[str, Tensor]: ...
+        def compute(self) -> dict[str, Tensor]: ...
         def __getitem__(self, idx: Any) -> ScoredValue: ...
 
 

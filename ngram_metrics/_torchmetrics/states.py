@@ -13,6 +13,7 @@ the integer 0 means 'nothing yet' and agrees with every other.
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from numbers import Number
@@ -42,7 +43,7 @@ _numbers: dict[tuple[int, ...], int] = {}
 KINDS: tuple[Kind, ...] = get_args(Kind)
 #: The code of one hypothesis per segment; n samples per segment have the code n + 1 + this one.
 _NO_SAMPLES = 1
-#: The entry of a ``state_dict`` that is not a state: whose states they are, as JSON in uint8.
+#: The entry of a ``state_dict`` that is not a state: whose states it holds and their checksum, as JSON in uint8.
 SAVED_BY = "saved_by"
 #: The length of the entry is a multiple of this, with room for ``_ENTRY_DIGITS`` digits, whatever the ranks in it.
 _ENTRY_BYTES = 256
@@ -230,9 +231,37 @@ def list_rows(rows: State) -> list[Tensor]:
     return [rows] if isinstance(rows, Tensor) else list(rows)
 
 
-def write_entry(rank: int, processes: int, settings: Mapping[str, str]) -> Tensor:
+def write_rows(rows: Tensor) -> bytes:
+    """Return the bytes of rows ``(segments, fields)`` behind a row of zeros: ``torch.load`` may refuse empty bytes."""
+    return torch.cat((rows.new_zeros(1, rows.shape[1]), rows)).cpu().numpy().tobytes()
+
+
+def read_rows(saved: object, row: Tensor) -> Tensor:
+    """Return the rows of which ``write_rows`` returned the bytes, or raise ValueError for anything else."""
+    if not isinstance(saved, bytes) or not saved or len(saved) % row.nbytes:
+        raise ValueError(f"the saved state rows is {type_name(saved)}: expected {row.nbytes} bytes for each segment")
+    return byte_tensor(saved).view(row.dtype).reshape(-1, len(row))[1:]
+
+
+def check_checksum(states: Mapping[str, State], checksum: str) -> None:
+    """Raise ValueError if states, the rows as one tensor, are not those that were saved with this checksum."""
+    if _sum_bytes(cast("Mapping[str, Tensor]", states)) != checksum:
+        raise ValueError(
+            f"these states have another checksum than their entry {SAVED_BY}: they were changed, or are a mixture of "
+            "several ranks, because torch.distributed.checkpoint saves each key from any one rank. Save and load "
+            "ngram_metrics.distributed.AllRanks(metrics), which has the shares of all ranks"
+        )
+
+
+def _sum_bytes(states: Mapping[str, Tensor]) -> str:
+    """Return a checksum of eight characters, so that an entry has one length on all ranks."""
+    return f"{zlib.crc32(pack_states(states, torch.device('cpu')).numpy().data):08x}"
+
+
+def write_entry(rank: int, processes: int, settings: Mapping[str, str], states: Mapping[str, Tensor]) -> Tensor:
     """Return the entry for the states of a rank, ``(bytes,)`` uint8."""
-    text = json.dumps({"rank": rank, "processes": processes, "settings": settings}).encode()
+    entry = {"rank": rank, "processes": processes, "checksum": _sum_bytes(states), "settings": settings}
+    text = json.dumps(entry).encode()
     longest = len(text) - len(f"{rank}{processes}") + _ENTRY_DIGITS
     return byte_tensor(text.ljust(-(-longest // _ENTRY_BYTES) * _ENTRY_BYTES))
 
@@ -241,7 +270,8 @@ def read_entry(entry: object) -> dict[str, Any]:
     """Return what ``write_entry`` wrote, by name, or raise ValueError for anything else."""
     try:
         saved_by = json.loads(bytes(cast(Tensor, entry).tolist()))
-        if 0 <= saved_by["rank"] < saved_by["processes"] and isinstance(saved_by["settings"], dict):
+        is_rank = 0 <= saved_by["rank"] < saved_by["processes"]
+        if is_rank and isinstance(saved_by["checksum"], str) and isinstance(saved_by["settings"], dict):
             return cast("dict[str, Any]", saved_by)
     except (AttributeError, KeyError, TypeError, ValueError):
         pass

@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 
 from ngram_metrics._core.basics.keywords import named_arguments
-from ngram_metrics._core.basics.option_checks import Average, RougeKey, Smoothing, checked_order, pad_ids
+from ngram_metrics._core.basics.option_checks import Accumulate, Average, RougeKey, Smoothing, checked_order, pad_ids
 from ngram_metrics._core.counting.documents import RaggedSides, host_counts, kept_ids, move_result
 from ngram_metrics._core.counting.matched_positions import matched_positions
 from ngram_metrics._core.metrics.bleu import make_bleu
 from ngram_metrics._core.metrics.chrf import make_chrf
 from ngram_metrics._core.metrics.gleu import make_gleu
 from ngram_metrics._core.metrics.overlap import make_overlap
-from ngram_metrics._core.metrics.rouge import Accumulate, make_rouge
+from ngram_metrics._core.metrics.rouge import make_rouge
 from ngram_metrics._core.metrics.ter import make_ter
 from ngram_metrics._core.text.input_forms import PaddedSegments, Segments, read
 from ngram_metrics._core.text.input_types import Hypotheses, References, Tokenizer

@@ -20,13 +20,12 @@ such as ``chrf``, ``chrf_low`` and ``chrf_high``. Before any data it raises ``No
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import get_args
 
 import torch
 
 import ngram_metrics
-from ngram_metrics._core.basics.option_checks import Average, RougeKey, Smoothing
-from ngram_metrics._core.metrics.rouge import Accumulate, Reducer, RougeMeasure
+from ngram_metrics._core.basics.option_checks import Accumulate, Average, RougeKey, Smoothing
+from ngram_metrics._core.metrics.rouge import Reducer, RougeMeasure
 from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.word_reader import WordReader
@@ -89,13 +88,10 @@ class Bleu(IgniteMetric):
         lowercase: bool = False,
         metrics_result_mode: ResultMode = "both",
     ) -> None:
-        counted = average if average in get_args(Average) else "macro"  # ignite checks the other settings first
         text = tokenizer, lowercase, pad_id
         bleu = ngram_metrics.Bleu(
-            ngram, smooth, smooth_value, counted, weights, effective_order, *text, confidence, device
+            ngram, smooth, smooth_value, average, weights, effective_order, *text, confidence, device
         )
-        if average != counted:
-            raise ValueError(f'Average must be either "macro" or "micro" (got: {average})')
         super().__init__(bleu, output_transform, metrics_result_mode)
         self._scores_no_data, self._returns_tensors = average == "micro", average != "micro" and confidence is None
 

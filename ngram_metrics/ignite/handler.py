@@ -76,15 +76,16 @@ class ScoresHandler:
         names, missing = [], []
         for name, metric in self.metrics.items():
             keys = [name + end for end in ("", *ENDS)]
-            if name not in engine.state.metrics and isinstance(metric, IgniteMetric):  # each value by its own name
+            if isinstance(metric, IgniteMetric):
                 values = [value + end for value in metric.scorer.values for end in ("", *ENDS)]
                 keys = list(metric.name_values(name, dict.fromkeys(values)))
-            written = [key for key in keys if key in engine.state.metrics]
+            # In the mode "named" the engine has a dict by this name.
+            written = [key for key in keys if key in engine.state.metrics] or [name] * (name in engine.state.metrics)
             names += written
             missing += [] if written else [name]
         if missing:
             raise ValueError(f"no metric is attached as {missing}: expected the names given to metric.attach(...)")
-        # The handler of attach_output_handler writes a dict, such as ROUGE's, value by value.
+        # The handler of attach_output_handler writes a dict value by value, as <name>/<value>.
         output_handler: Any = logger._create_output_handler(self.tag, names, global_step_transform=self._step_transform)
         output_handler(engine, logger, event_name)
         step = output_handler.global_step_transform(engine, event_name)

@@ -9,8 +9,10 @@ from sacrebleu.metrics.bleu import _TOKENIZERS
 from ngram_metrics import _cli as cli
 from ngram_metrics._cli import command_arguments, shared_options
 from ngram_metrics._cli.main import make_scorers
+from ngram_metrics._core.metrics.registry import METRIC_NAMES
 from ngram_metrics._core.text.tokenizer_option import _DOWNLOADING, _OF_SACREBLEU
 from ngram_metrics._core.text.word_bounds import NAMED
+from ngram_metrics._evaluation import FORMATS
 
 SYSTEMS = ["base.txt", "other.txt"]
 
@@ -92,6 +94,44 @@ def test_the_names_of_systems_are_shown_everywhere(folder: Path, capsys):
 
 
 @pytest.mark.parametrize(
+    ("arguments", "references", "files"),
+    [
+        ("home/user/ref.txt", ["ref.txt"], None),
+        ("d/de/ref.txt ./d/fr/ref.txt", ["de", "fr"], None),
+        ("d/t.tsv:1 d/t.tsv:2", ["t.tsv:1", "t.tsv:2"], None),
+        ("human=d/ref.txt d/other.txt", ["human", "other.txt"], ["d/ref.txt", "d/other.txt"]),
+        ("lr=0.1.txt", ["lr=0.1.txt"], None),
+    ],
+)
+def test_a_reference_is_named_as_a_system_is(
+    arguments: str, references: list[str], files: list[str] | None, folder: Path
+):
+    write(folder / "lr=0.1.txt", ["a"])
+    words = arguments.split()
+    for parsed in map(command_arguments.parse_score, (["base.txt", "-r", *words], [*words, "-i", "base.txt"])):
+        assert parsed.references == references
+        assert parsed.inputs == ["base.txt", *(files or words)]
+
+
+def test_no_folder_of_a_reference_is_shown(folder: Path, capsys):
+    (folder / "secret").mkdir()
+    paths = [f"secret/{name}" for name in ("ref.txt", "ref2.txt")]
+    for path in paths:
+        (folder / path).write_bytes((folder / path.removeprefix("secret/")).read_bytes())
+    words = ["base.txt", "-r", paths[0], f"human={paths[1]}"]
+    for form in FORMATS:
+        shown = printed(capsys, *words, "--details", "-f", form)
+        assert "secret" not in shown
+        assert ("ref.txt" in shown) == ("human" in shown) == (form not in ("tsv", "latex"))
+    assert report(capsys, *words)["references"] == ["ref.txt", "human"]
+    printed(capsys, *words, "--report", "page.html", "--segments", "lines.tsv")
+    for name in ("page.html", "lines.tsv"):
+        text = (folder / name).read_text(encoding="utf-8")
+        assert "secret" not in text
+        assert ("human" in text) == (name == "page.html")
+
+
+@pytest.mark.parametrize(
     ("arguments", "level", "make_scorers"),
     [
         ("", None, ["bleu", "chrf"]),
@@ -104,6 +144,7 @@ def test_the_names_of_systems_are_shown_everywhere(folder: Path, capsys):
         ("-m rouge -c -m bleu,rouge", 0.95, ["rouge", "bleu"]),
         ("-m bleu chrf -c", 0.95, ["bleu", "chrf"]),
         ("-m=bleu,chrf++", None, ["bleu", "chrf++"]),
+        ("-m rougeL,rouge9 rouge1 -c", 0.95, ["rougeL", "rouge9", "rouge1"]),
     ],
 )
 def test_levels_and_metrics(arguments: str, level: float | None, make_scorers: list[str], folder: Path):
@@ -204,7 +245,13 @@ def test_levels_and_metrics(arguments: str, level: float | None, make_scorers: l
             "--paired-bs: expected --test bootstrap; several systems are always tested",
         ),
         ("base.txt -r ref.txt --paired-ar", "--paired-ar: expected no option: several systems are tested"),
-        ("base.txt -r ref.txt -m bleu,rougeL", "rougeL: expected rouge, which has all four"),
+        ("base.txt -r ref.txt -m rouge,bleu,rougeL", "the metrics 'rouge' and 'rougeL' both write 'rougeL'"),
+        ("base.txt -r ref.txt -m rougel", "unknown metric 'rougel': expected some of bleu,"),
+        (
+            "base.txt -r a=ref.txt a=ref2.txt",
+            "two references have the name 'a': expected different names, as NAME=FILE",
+        ),
+        ("base.txt -r a=ref.txt b=ref.txt", "the reference 'ref.txt' is given twice"),
         (
             "base.txt -r ref.txt -m ter --ter-normalized",
             "--ter-normalized: expected ngram_metrics.evaluate, which takes",
@@ -247,7 +294,7 @@ def test_the_table_and_json_name_systems_and_references(folder: Path, capsys):
 def test_names_that_are_written_out_are_those_there_are():
     assert set(shared_options.TOKENIZERS) == {*NAMED, *_OF_SACREBLEU}
     assert set(shared_options.TOKENIZERS) >= set(_TOKENIZERS) - set(_DOWNLOADING)
-    for arguments in (["a", "-r", "b", "-m", name] for name in command_arguments.METRICS):
+    for arguments in (["a", "-r", "b", "-m", name] for name in METRIC_NAMES):
         assert list(make_scorers(command_arguments.parse_score(arguments))) == arguments[-1:]
     for name in command_arguments.MBR_METRICS:
         assert make_scorers(command_arguments.parse_mbr(["a", "-m", name]))[name].measure.pair_orders

@@ -25,7 +25,7 @@ from systems import references
 from ngram_metrics import _cli as cli
 from ngram_metrics._cli import files, score_command, score_in_python
 from ngram_metrics._core.basics import output
-from ngram_metrics._evaluation import METRICS
+from ngram_metrics._core.metrics.registry import REGISTRY
 
 COMMAND = [sys.executable, "-m", "ngram_metrics"]
 
@@ -229,7 +229,7 @@ class _Bar:
         self.told.append((lines, time.process_time() - self._start))
 
 
-@pytest.mark.parametrize("metrics", [",".join(name for name in METRICS if name != "ter"), "ter"])
+@pytest.mark.parametrize("metrics", [",".join(name for name in REGISTRY if name != "ter"), "ter"])
 def test_progress_begins_within_two_seconds_of_work(metrics: str, folder: Path, capsys, monkeypatch):
     """What is counted at once takes less than a second, and from two seconds on each part is shown."""
     assert output.DELAY <= 2

@@ -19,7 +19,7 @@ from systems import output
 import ngram_metrics
 from ngram_metrics import Bleu, ChrF, ROUGEScore, evaluate, functional
 from ngram_metrics._core.metrics.overlap import OverlapMeasure
-from ngram_metrics._evaluation import METRICS
+from ngram_metrics._core.metrics.registry import REGISTRY
 from ngram_metrics.ignite import ChrF as IgniteChrF
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
@@ -30,7 +30,7 @@ TESTS = {"bootstrap": paired_bootstrap, "randomization": paired_approximate_rand
 LABELS = [("news", "talk", "rare")[index % 7 % 3 if index else 2] for index in range(120)]
 
 
-@pytest.mark.parametrize(("count", "names"), [(2, ",".join(METRICS)), (16, "bleu,rouge")])
+@pytest.mark.parametrize(("count", "names"), [(2, ",".join(REGISTRY)), (16, "bleu,rouge")])
 def test_numbers_are_those_of_the_command_and_of_the_page(count: int, names: str, folder: Path, capsys):
     systems = {f"{number}.txt": output(REFERENCES, number / 40, number) for number in range(count)}
     for name, lines in systems.items():

@@ -50,7 +50,7 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
             ONE,
             ["x"],
             {"metrics": "bleu,rougel"},
-            "^unknown metric 'rougel' in metrics: expected some of .*; did you mean 'rouge'",
+            "^unknown metric 'rougel' in metrics: expected some of .*; did you mean 'rougeL'",
         ),
         (ONE, ["x"], {"metrics": ["bleu", 1]}, r"^metrics is \['bleu', 1\]: expected names, or a mapping of names to"),
         (ONE, ["x"], {"metrics": []}, r"^metrics is \[\]: expected names, or a mapping of names to metric objects$"),

@@ -1,41 +1,57 @@
 """Systems that are read together have the counts that each has alone; each text is read once."""
 
+from typing import Any
+
 import pytest
 import torch
-from draws import fewer
+from draws import examples, fewer
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, evaluate
 from ngram_metrics._core.metrics.bleu import make_bleu
-from ngram_metrics._core.metrics.registry import make_metric
+from ngram_metrics._core.metrics.registry import REGISTRY, make_metric
 from ngram_metrics._core.metrics.rouge import make_rouge
 from ngram_metrics._core.metrics.ter import TerMeasure
 from ngram_metrics._core.scoring.measure import Measure
 from ngram_metrics._core.text.reader import Reader
-from ngram_metrics._evaluation import METRICS
 from ngram_metrics._evaluation.system_counts import SystemCounts, count
 from ngram_metrics.columns import StatisticsColumns
 from ngram_metrics.significance.paired_systems import pair_systems
 
 TEXTS = st.text("ab \n.,é東", max_size=12)
-SCORERS = [*map(make_metric, METRICS), make_rouge(accumulate="avg"), make_bleu(tokenizer="char", lowercase=True)]
+SCORERS = [*map(make_metric, REGISTRY), make_rouge(accumulate="avg"), make_bleu(tokenizer="char", lowercase=True)]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # texts by chance look like many a mistake
 @fewer(4)
-@given(st.data())
-def test_systems_have_the_counts_that_each_has_alone(data: st.DataObject):
-    systems, segments = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 9))
-    hypotheses = [data.draw(st.lists(TEXTS, min_size=segments, max_size=segments)) for _ in range(systems)]
-    references = [data.draw(st.lists(TEXTS, min_size=1, max_size=3)) for _ in range(segments)]
+@examples(
+    *(
+        {"systems": 3, "corpus": [(["a b", "b", "a.", ""], ["a b", "b a"]), (["é"] * 4, ["東 a"])], "at_once": size}
+        for size in (1, 5, 20)
+    )
+)
+@given(
+    systems=st.integers(1, 4),
+    corpus=st.lists(
+        st.tuples(st.lists(TEXTS, min_size=4, max_size=4), st.lists(TEXTS, min_size=1, max_size=3)),
+        min_size=1,
+        max_size=9,
+    ),
+    at_once=st.integers(1, 20),
+)
+def test_systems_have_the_counts_that_each_has_alone(systems: int, corpus: Any, at_once: int):
+    hypotheses, references = (
+        [*zip(*(outputs for outputs, _ in corpus), strict=True)][:systems],
+        [segment_references for _, segment_references in corpus],
+    )
     counts = {str(number): [SystemCounts(each, "?", keep=True) for each in SCORERS] for number in range(systems)}
     with pytest.MonkeyPatch.context() as patch:
         for measure in (Measure, TerMeasure):
-            patch.setattr(measure, "texts_at_once", data.draw(st.integers(1, 20)))
+            patch.setattr(measure, "texts_at_once", at_once)
         steps: list[int] = []
         added = count(counts, hypotheses, references, steps.append)
-    assert sum(steps) == systems * segments
+    assert sum(steps) == systems * len(corpus)
     for number, texts in enumerate(hypotheses):
         for each, found, rows in zip(SCORERS, counts[str(number)], added[str(number)], strict=True):
             expected = each.count(texts, references).rows
@@ -97,8 +113,8 @@ def test_each_text_is_read_once_for_each_way_of_reading(monkeypatch):
     )
     systems = {"a": ["a b", "c"], "b": ["b", "d"], "c": ["e", "f"]}
     evaluate(systems, ["r", "s"], "bleu,overlap,gleu,chrf,chrf++,rouge", confidence=None)
-    # As words, as characters, as characters with words, and by ROUGE's rule.
-    assert read == [["a b", "c", "b", "d", "e", "f", "r", "s"]] * 4
+    # As words of 13a, as words at whitespace, as characters, as characters with words, and by ROUGE's rule.
+    assert read == [["a b", "c", "b", "d", "e", "f", "r", "s"]] * 5
 
 
 def test_an_error_names_the_segment_of_its_system():

@@ -69,12 +69,10 @@ def test_the_corpus_score_of_huge_counts_is_that_of_their_ratios(case: Case):
     expected.update(*case.whole)
     for bound in BOUNDS:
         metric = case.make("micro", **options)
-        metric.persistent(True)
-        expected.persistent(True)
-        states = expected.state_dict()
+        states = expected.saved_states()
         for name in ("row", "segments"):
             states[name] = states[name] * max(1, bound // max(counts_of(expected)))
-        metric.load_state_dict(states)
+        metric.load_states(states)
         torch.testing.assert_close(metric.compute(), expected.compute(), rtol=1e-12, atol=0)
 
 
@@ -83,11 +81,10 @@ def test_a_score_past_2_to_the_53_is_that_of_exact_fractions():
     for scale in (2**40, 2**53 + 1, 3 * 2**59 + 7):
         metric = NgramOverlap(average="micro")
         metric.update(["a"], ["a"])
-        metric.persistent(True)
-        states = metric.state_dict()
+        states = metric.saved_states()
         states["row"] = torch.tensor([scale // 3, scale, scale - 2])
         states["segments"] = torch.tensor(scale)
-        metric.load_state_dict(states)
+        metric.load_states(states)
         expected = Fraction(2 * (scale // 3), 2 * scale - 2)
         assert metric.compute().item() == pytest.approx(float(expected), rel=1e-15)
 

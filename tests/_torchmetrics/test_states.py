@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 import torch
+import torch.distributed.checkpoint as dcp
 import torchmetrics
 from faces.cases import Case, assert_same, assert_same_states, each_kind_of_state, each_metric, states_of
+from torch.distributed.checkpoint.state_dict import get_model_state_dict, set_model_state_dict
 
 from ngram_metrics import Bleu
 from ngram_metrics._torchmetrics.states import write_entry
@@ -60,6 +62,45 @@ def test_states_are_saved_only_when_asked_for(case: Case, average: str):
     assert set(_saved(metric)) == set(metric.metric_state) - {"callables"} | {"saved_by"}
     metric.persistent(False)
     assert metric.state_dict() == {}
+
+
+@each_metric
+def test_each_key_of_a_state_dict_is_an_attribute(case: Case, average: str):
+    metric = case.filled(average)
+    for name, saved in _saved(metric).items():
+        state = getattr(metric, name)
+        if name == "rows":
+            assert saved == b"".join(rows.numpy().tobytes() for rows in (torch.zeros_like(metric.row), *state))
+        else:
+            assert torch.equal(saved, state)
+
+
+@each_metric
+def test_states_without_data_are_loaded_again(case: Case, average: str, tmp_path: Path):
+    torch.save(_saved(case.make(average)), tmp_path / "metric.pt")
+    metric = case.filled(average)
+    metric.load_state_dict(torch.load(tmp_path / "metric.pt", weights_only=True))
+    metric.update(*case.whole)
+    assert_same(metric.compute(), case.value(average))
+
+
+@pytest.mark.filterwarnings("ignore:torch.distributed is disabled, unavailable or uninitialized")
+@each_metric
+def test_a_checkpoint_of_torch_distributed_is_loaded_into_a_new_metric(case: Case, average: str, tmp_path: Path):
+    """As a list, rows of two updates have keys that a metric without data does not have, and as a tensor a shape."""
+    saving, loading = (
+        torch.nn.ModuleDict({"model": torch.nn.Linear(2, 1), "metric": metric})
+        for metric in (case.filled(average, case.batches[:2]), case.make(average))
+    )
+    for module in (saving, loading):
+        module["metric"].persistent(True)
+    dcp.save({"module": get_model_state_dict(saving)}, checkpoint_id=tmp_path)
+    state = {"module": get_model_state_dict(loading)}
+    dcp.load(state, checkpoint_id=tmp_path)
+    set_model_state_dict(loading, state["module"])
+    loading["metric"].update(*case.batches[2])
+    assert_same(loading["metric"].compute(), case.value(average))
+    assert torch.equal(loading["model"].weight, saving["model"].weight)
 
 
 @each_metric
@@ -160,21 +201,41 @@ def test_load_refuses_states_that_lack_some_or_are_others(case: Case, average: s
         b'{"rank": 0}',
         b'{"rank": 1, "processes": 1, "settings": {}}',
         b'{"rank": 0, "settings": 5}',
+        b'{"rank": 0, "processes": 1, "settings": {}}',
+        b'{"rank": 0, "processes": 1, "settings": {}, "checksum": 5}',
     ):
         wrong = torch.tensor(list(text), dtype=torch.uint8)
         _check_refused(metric, {**saved, "saved_by": wrong}, "the entry saved_by is a Tensor: expected the bytes of")
-    for name, state in states.items():
+    for name, state in saved.items():
         rest = {key: state for key, state in saved.items() if key != name}
-        _check_refused(metric, rest, r"the saved states are \[.*\]: expected \[.*\]")
-        listed = isinstance(state, list)
-        half = [rows.half() for rows in state] if listed else state.half()
-        reason = f"the saved state {name} is torch.float16 of shape .*: expected torch|other settings"
-        _check_refused(metric, {**saved, name: half}, reason)
-        shaped = [rows[:, :-1] for rows in state] if listed else torch.stack([state, state])
-        reason = f"the saved state {name} is torch.* of shape .*: expected torch|another layout of states"
-        _check_refused(metric, {**saved, name: shaped}, reason)
+        _check_refused(metric, rest, r"the (saved states are \[.*\]|entry saved_by is a NoneType): expected")
         for wrong in (5, [5], None):
             _check_refused(metric, {**saved, name: wrong}, name)
+        if name == "rows":
+            for rows in (b"", state[:-1], torch.zeros(1, len(metric.row)), metric.rows):
+                reason = rf"the saved state rows is an? \w+: expected {metric.row.nbytes} bytes for each segment"
+                _check_refused(metric, {**saved, name: rows}, reason)
+        elif name != "saved_by":
+            reason = f"the saved state {name} is torch.float16 of shape .*: expected torch|other settings"
+            _check_refused(metric, {**saved, name: state.half()}, reason)
+            reason = f"the saved state {name} is torch.* of shape .*: expected torch|another layout of states"
+            _check_refused(metric, {**saved, name: torch.stack([state, state])}, reason)
+
+
+@each_metric
+def test_load_refuses_a_mixture_of_two_metrics(case: Case, average: str):
+    metric = case.make(average)
+    first, second = (_saved(case.filled(average, [batch])) for batch in case.batches[:2])
+    names = [
+        name
+        for name, state in first.items()
+        if not (torch.equal(state, second[name]) if name != "rows" else state == second[name])
+    ]
+    assert {"row", "saved_by"} <= {*names}
+    for name in names:
+        for one, other in ((first, second), (second, first)):
+            reason = r"another checksum than their entry saved_by: .* Save and load ngram_metrics.distributed.AllRanks"
+            _check_refused(metric, {**one, name: other[name]}, reason)
 
 
 @each_kind_of_state
@@ -218,5 +279,6 @@ def test_a_subclass_may_join_processes_in_its_own_way() -> None:
 
 def test_who_saved_the_states_takes_as_many_bytes_on_every_rank():
     for length in range(256):
-        first, last = (write_entry(rank, 1000, {"tokenizer": "x" * length}) for rank in (0, 999))
+        settings, states = {"tokenizer": "x" * length}, {"row": torch.zeros(2)}
+        first, last = (write_entry(rank, 1000, settings, states) for rank in (0, 999))
         assert len(first) == len(last)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from draws import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from rouge_oracle import table
@@ -61,6 +62,13 @@ def test_near_duplicates_are_those_of_rouge_score_to_the_last_bit(
     assert near_duplicates(TEXTS, threshold) == expected
 
 
+@examples(
+    *(
+        {"texts": ["a b c", "a b", "c", "a b c de", "", "a b"], "threshold": threshold, "sizes": (size,) * 3}
+        for threshold in (0.8, math.nextafter(0.8, 0))  # F of the first two
+        for size in (1, 4)
+    )
+)
 @given(
     texts=texts,
     threshold=st.sampled_from([*FRACTIONS, *(math.nextafter(fraction, 0) for fraction in FRACTIONS)])

@@ -4,6 +4,7 @@ import fastchrf
 import numpy as np
 import pytest
 import torch
+from draws import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +34,8 @@ options = st.fixed_dictionaries(
         "eps_smoothing": st.booleans(),
     },
 )
+ROTATIONS = [(LETTERS := "abcdefghijklmnopqrstuvwxyz0123456789")[place:] + LETTERS[:place] for place in range(8)]
+OWN, OTHERS = ["ab ab.e", "b", "a\u3000ba🙂ab"], ["aba b.", "", "ba ba🙂a", "b"]
 #: Whitespace to Python and sacrebleu, and characters to fastchrf.
 CONTROL = "\x1c\x1d\x1e\x1f"
 
@@ -51,7 +54,16 @@ def assert_scores_are_those_of_fastchrf(name, hypotheses, references, **options)
         torch.testing.assert_close(ours, torch.tensor(theirs, dtype=torch.float64).reshape(shape), rtol=0, atol=1e-9)
 
 
+#: With an order that is too long for a table: keys of 20 characters, each of more than three bits.
+LONG = {"options": {"char_order": 20}, "texts": 4, "same": False}
+
+
 @both
+@examples(
+    {"own": ROTATIONS[:4], "others": ROTATIONS[4:], **LONG},
+    {"own": ["", ""], "others": [""], **LONG},
+    *({"own": OWN, "others": OTHERS, "options": {}, "texts": 4, "same": same} for same in (False, True)),
+)
 @given(
     own=st.lists(documents, max_size=4),
     others=st.lists(documents, max_size=4),
@@ -80,6 +92,13 @@ def test_the_ways_of_counting_score_the_same_to_the_last_bit(name, own, others, 
 
 
 @both
+@examples(
+    *(
+        {"rows": [(OWN, OTHERS), (["a"], []), (["é b"], ["e\u0301"])], "options": {}, "same": same, "cut": cut}
+        for same in (False, True)
+        for cut in (False, True)
+    )
+)
 @given(rows=rows, options=options, same=st.booleans(), cut=st.booleans())
 def test_scores_are_those_of_fastchrf_however_the_work_is_cut(name, rows, options, same, cut):
     hypotheses, references = map(list, zip(*rows, strict=True))

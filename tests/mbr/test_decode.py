@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from draws import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from mbr_cases import (
@@ -45,6 +46,7 @@ def test_the_choice_is_that_of_a_plain_argmax(framework, case, data, rows, weigh
 
 
 @few
+@examples(*({"rows": [["a b c", "a b", "(a cd."], ["a"]], "block": block} for block in (1, 13, 60)))
 @given(rows=st.lists(several, min_size=1, max_size=3), block=st.sampled_from([1, 13, 60]))
 def test_samples_are_their_own_references(rows, block):
     case = CASES["chrF++"]

@@ -6,7 +6,7 @@ import numpy as np
 import oracles
 import pytest
 import torch
-from draws import fewer
+from draws import examples, fewer
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import padded_with_gaps
@@ -35,6 +35,12 @@ from ngram_metrics.functional import chrf_score
 @each_framework
 @each_case
 @few
+@examples(
+    *(
+        {"batch": [(["a b c", "a b", ""], ["a cd.", "b a"]), (["a"], ["a b", "b"])], "other": other, "block": block}
+        for other, block in (("references", None), ("references", 1), ("the same", 13), ("a copy", 60))
+    )
+)
 @given(
     batch=batches, other=st.sampled_from(["references", "the same", "a copy"]), block=st.sampled_from([None, 1, 13, 60])
 )

@@ -9,6 +9,7 @@ from torch import Tensor
 from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore, evaluate, mbr
+from ngram_metrics._torchmetrics.accumulator import Accumulator
 from ngram_metrics.columns import StatisticsColumns
 from ngram_metrics.distributed import AllRanks
 from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
@@ -43,6 +44,8 @@ def computed(level: float | None) -> None:
     print(of_paper, evaluate(["a"], ["b"], metrics={"f": ROUGEScore()["rougeL_fmeasure"], "c": ChrF()}))
     either: Tensor | dict[str, Tensor] = ChrF(confidence=level).compute()
     values: dict[str, Tensor] = ROUGEScore().compute()
+    values_with_intervals: dict[str, Tensor] = ROUGEScore(confidence=level)(["a"], ["a"])
+    rouge: Accumulator[float | None] = ROUGEScore()
     longest: Tensor = ROUGEScore()["rougeL_fmeasure"].compute()
     score_of_batch: Tensor = Bleu()(["a"], ["a"])
     values_of_batch: dict[str, Tensor] = ChrF(confidence=0.9)(["a"], ["a"])
@@ -52,7 +55,7 @@ def computed(level: float | None) -> None:
     ngrams: dict[str, float] | float | Tensor | dict[str, Tensor] = RougeL().compute()
     alone = Gleu(sync_on_compute=False, compute_on_cpu=True, dist_sync_on_step=False, compute_with_cache=True)
     print(longest, score_of_batch, values_of_batch, repeated, another, number, ngrams, alone)
-    print(value, paper, interval, either, values)
+    print(value, paper, interval, either, values, values_with_intervals, rouge)
 
 
 def tokens(preds: list[list[str]], references: list[list[str]], split: Callable[[str], list[str]]) -> None:
@@ -114,6 +117,7 @@ def wrong(preds: list[str], references: list[str]) -> None:
     Repetition()(3)  # wrong
     ROUGEScore()["rougeL_fmeasure"].compute().keys()  # wrong
     ROUGEScore()["rougeL_fmeasure"](preds)  # wrong
+    with_interval: Accumulator[float] = ROUGEScore()  # wrong
     Bleu().clone().compute().keys()  # wrong
     IgniteBleu().compute().keys()  # wrong
     IgniteBleu().update(preds)  # wrong
@@ -126,4 +130,4 @@ def wrong(preds: list[str], references: list[str]) -> None:
     StatisticsColumns({"chrf": ChrF()}, "mt", "ref").sums(polars.DataFrame()).slice_rows()  # wrong
     StatisticsColumns({"chrf": ChrF()}, "mt", "ref").scores(polars.DataFrame(), confidence="0.95")  # wrong
     score: float = bleu_score(preds, references)  # wrong
-    print(score)
+    print(score, with_interval)

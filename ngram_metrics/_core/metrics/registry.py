@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
-from ngram_metrics._core.basics.option_checks import ROUGE_KEYS
+from ngram_metrics._core.basics.option_checks import DEFAULT_ROUGE_KEYS, ROUGE_KEYS
 from ngram_metrics._core.scoring.metric_row import MetricRow
 from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
@@ -33,6 +33,18 @@ class _Registry(Mapping[str, MetricRow]):
 
 
 REGISTRY = _Registry()
+#: All names that mean a metric: a key of ROUGE is ROUGE of this key alone.
+METRIC_NAMES = (*_FILES, *ROUGE_KEYS)
+
+
+def row_of(name: str) -> MetricRow:
+    """Return the row of a metric, which the keys of ROUGE share."""
+    return REGISTRY["rouge" if name in ROUGE_KEYS else name]
+
+
+def values_of(name: str) -> tuple[str, ...]:
+    """Return the names of the values that tables show of a metric."""
+    return DEFAULT_ROUGE_KEYS if name == "rouge" else (name,)
 
 
 def text_options() -> tuple[str, ...]:
@@ -45,17 +57,18 @@ def takers_of(text_option: str) -> tuple[str, ...]:
     return tuple(name for name, row in REGISTRY.items() if text_option in row.text_options)
 
 
-def make_metric(name: str, tokenizer: Tokenizer = "13a", **text_options: bool) -> Scorer:
-    """Return a metric with this name: one of ``_core.metrics.registry.REGISTRY``, or a key of ROUGE.
+def make_metric(name: str, **text_options: Tokenizer | bool | None) -> Scorer:
+    """Return a metric with this name, one of ``METRIC_NAMES``.
 
-    A metric takes the options for text that its row names, and leaves out the others.
+    A metric takes the options for text that its row names, and leaves out the others. It has its own default for an
+    option that is missing or None.
 
     Raises:
-        ValueError: an unknown name.
+        KeyError: an unknown name.
         ModuleNotFoundError: TER, and sacrebleu is not installed.
     """
-    row = REGISTRY["rouge" if name in ROUGE_KEYS else name]
-    options = {**row.options, **row.text_parameters({"tokenizer": tokenizer, **text_options})}
+    row = row_of(name)
+    options = {**row.options, **row.text_parameters(text_options)}
     if name in ROUGE_KEYS:
         options["rouge_keys"] = name
     return row.make(**options).rename(name)

@@ -39,6 +39,7 @@ from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.basics.option_checks import (
     DEFAULT_ROUGE_KEYS,
     ROUGE_KEYS,
+    Accumulate,
     Average,
     RougeKey,
     check_choice,
@@ -87,8 +88,6 @@ from ngram_metrics._core.text.rouge_reader import RougeReader
 if TYPE_CHECKING:
     from torch import Tensor
 
-#: torchmetrics' two options for several references.
-Accumulate = Literal["best", "avg"]
 #: How several references become one count: see above.
 Reducer = Literal["best", "best_recall", "sum"]
 #: The fields of ``MatchStatistics`` in plain Python, for one key.

@@ -37,5 +37,9 @@ class MetricRow(NamedTuple):
     python_cost: int | None = None
 
     def text_parameters(self, text_options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options for text that the function takes, by the names of its parameters."""
-        return {name: text_options[option] for option, name in self.text_options.items() if option in text_options}
+        """Return the options for text that the function takes, by the names of its parameters, but for None."""
+        return {
+            name: text_options[option]
+            for option, name in self.text_options.items()
+            if text_options.get(option) is not None
+        }

@@ -264,13 +264,15 @@ def count_systems(
     Yields:
         The index of each metric, and its rows ``(systems * segments, fields)``, one reader after another.
     """
-    left = dict(enumerate(scorers))
-    while left:
-        reader = next(iter(left.values())).reader
+    readers: list[Reader] = []
+    for reader in (scorer.reader for scorer in scorers):
+        if reader in readers:
+            continue
+        readers.append(reader)
         batch = reader.read_systems(systems, references)
-        for index in [index for index, scorer in left.items() if scorer.reader == reader]:
-            scorer = left.pop(index)
-            yield index, pack(scorer.measure.statistics(batch), scorer.measure.layout)
+        for index, scorer in enumerate(scorers):
+            if scorer.reader == reader:
+                yield index, pack(scorer.measure.statistics(batch), scorer.measure.layout)
 
 
 class Metric(Protocol):

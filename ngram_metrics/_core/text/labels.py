@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ngram_metrics._core.basics.lazy import torch
-from ngram_metrics._core.text.input_types import frame_package, list_values
+from ngram_metrics._core.text.foreign_values import frame_package, list_values
 from ngram_metrics._core.text.messages import pluralize, shortened, type_name
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from ngram_metrics._core.basics.lazy import np, torch
 from ngram_metrics._core.counting.documents import RaggedTokens, host_counts, owners, ragged_from_ids, repeat_each
 from ngram_metrics._core.text.input_forms import Segments, refuse_negative
-from ngram_metrics._core.text.messages import NameOf, shortened, type_name
+from ngram_metrics._core.text.messages import NameOf, name_unhashable
 from ngram_metrics._core.text.word_bounds import Integers
 
 if TYPE_CHECKING:
@@ -42,14 +42,14 @@ def number_in_order(values: Sequence[Hashable]) -> tuple[Integers, int]:
 
 
 def number_tokens(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> RaggedTokens:
-    """Number the tokens ``0, 1, ...`` in any order, or raise the TypeError of ``_name_unhashable``."""
+    """Number the tokens ``0, 1, ...`` in any order, or raise the TypeError of ``name_unhashable``."""
     try:
         tokens = list(chain.from_iterable(documents))
         if tokens and type(tokens[0]) is int and set(map(type, tokens)) == {int}:  # a tokenizer returned ids
             return number_ids(cast("Sequence[Sequence[int]]", documents))
         ids, bound = number_in_order(tokens)
     except TypeError:
-        _name_unhashable(documents, name_of)
+        name_unhashable(documents, name_of)
         raise
     return RaggedTokens(torch.from_numpy(ids), host_counts(list(map(len, documents))), bound)
 
@@ -137,15 +137,3 @@ def list_on_host(rows: Sequence[Sequence[_Value] | Tensor]) -> list[Sequence[_Va
     for row in rows:
         lists.append(next(remaining).tolist() if isinstance(row, torch.Tensor) else row)
     return lists
-
-
-def _name_unhashable(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> None:
-    """Raise a TypeError that names the document whose token is not hashable."""
-    for index, document in enumerate(documents):
-        for token in document:
-            try:
-                hash(token)
-            except TypeError as error:
-                raise TypeError(
-                    f"{name_of(index)} has the token {shortened(token)}, {type_name(token)}: expected a hashable"
-                ) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Container, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.basics.option_checks import check_booleans, fixed_pad_id, pad_ids, refuse_missing_pad_id
@@ -27,9 +27,6 @@ from ngram_metrics._core.text.messages import NameOf
 from ngram_metrics._core.text.numbering import listed_ids, number_ids, number_tensors, number_tokens
 from ngram_metrics._core.text.single_texts import prepare_texts
 from ngram_metrics._core.text.tokenizer_option import is_for_text_only
-
-if TYPE_CHECKING:
-    pass
 
 
 class Reader(ABC):
@@ -62,6 +59,19 @@ class Reader(ABC):
     @abstractmethod
     def signature(self, kind: str) -> dict[str, str]:
         """Return the settings that affect the score of a kind of input, or ``?`` before any, by name, as strings."""
+
+    def check_text_options(self, kind: str) -> None:
+        """Raise ValueError for an option for text, if the segments are of another kind."""
+        for name, value in self._text_options().items():
+            if is_for_text_only(value):
+                raise ValueError(
+                    f"{name} is an option for text, but the segments are {kind}: expected texts, "
+                    f"or {name}={False if value is True else None}"
+                )
+
+    def check_tokens(self, documents: Sequence[Any], name_of: NameOf) -> None:
+        """Warn of tokens that are whole texts."""
+        warn_of_texts_as_tokens(documents, name_of)
 
     @abstractmethod
     def _text_options(self) -> dict[str, object]:
@@ -148,7 +158,7 @@ class Reader(ABC):
         """Read tokens or ids, the hypotheses first."""
         dropped = self._check_options(segments)
         if segments.kind == "tokens":
-            self._check_tokens(segments)
+            self.check_tokens(segments.documents, segments.name_of)
             return segments.documents
         return listed_ids(segments, dropped, self._separator)
 
@@ -181,7 +191,7 @@ class Reader(ABC):
         if documents and all(isinstance(document, torch.Tensor) for document in documents):
             tokens = number_tensors(segments, dropped)
         elif segments.kind == "tokens":
-            self._check_tokens(segments)
+            self.check_tokens(segments.documents, segments.name_of)
             tokens = number_tokens(documents, segments.name_of)
         else:
             tokens = number_ids(listed_ids(segments, dropped))
@@ -196,18 +206,9 @@ class Reader(ABC):
             sides = ragged_sides(segments.hypotheses, segments.references, dropped, self._separator)
         return Batch(sides, segments.leading_shape)
 
-    def _check_tokens(self, segments: Segments) -> None:
-        """Warn of tokens that are whole texts."""
-        warn_of_texts_as_tokens(segments.documents, segments.name_of)
-
     def _check_options(self, segments: Segments | PaddedSegments) -> tuple[int, ...]:
         """Return the ids that are not tokens, or raise ValueError for an option for text or padded ids without them."""
-        for name, value in self._text_options().items():
-            if is_for_text_only(value):
-                raise ValueError(
-                    f"{name} is an option for text, but the segments are {segments.kind}: expected texts, "
-                    f"or {name}={False if value is True else None}"
-                )
+        self.check_text_options(segments.kind)
         padding = pad_ids(self.pad_id)
         if isinstance(segments, PaddedSegments) or any(segments.padded):
             refuse_missing_pad_id(padding)

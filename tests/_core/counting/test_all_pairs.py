@@ -3,11 +3,12 @@
 import random
 from collections import Counter
 from functools import partial
-from itertools import chain
+from itertools import chain, product
 
 import oracles
 import pytest
 import torch
+from draws import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import groups
@@ -111,9 +112,13 @@ def random_batch(seed, sizes=((9, 7), (0, 3), (1, 1), (4, 0), (6, 12)), ids=6, l
     ]
 
 
+#: Sides that differ, in groups of different sizes, one with equal references and one without a reference.
+APART = [([[0, 1, 0, 1], [2], []], [[0, 1, 0], [2, 2, 1]]), ([[1]], [[1], [1]]), ([[2, 2], [1]], [])]
+
 # Against counters
 
 
+@examples({"batch": APART, "max_order": 3, "same": False})
 @given(batch=batches(), max_order=st.integers(1, 5), same=st.booleans())
 def test_counts_are_those_of_counters(batch, max_order, same):
     if same:
@@ -125,13 +130,22 @@ def test_counts_are_those_of_counters(batch, max_order, same):
     assert aggregate(batch, max_order, same) == expected_aggregate(batch, max_order)
 
 
+CELLS, SLOTS, MINIMA = [1 << 22, 300, 3000], [1 << 14, 5, 40], [1 << 14, 0]
+
+
+@examples(
+    *(
+        {"batch": APART, "max_order": 3, "same": False, "cells": cells, "slots": slots, "minima": minima}
+        for cells, slots, minima in product(CELLS, SLOTS, MINIMA)
+    )
+)
 @given(
     batch=batches(),
     max_order=st.integers(1, 12),
     same=st.booleans(),
-    cells=st.sampled_from([1 << 22, 300, 3000]),
-    slots=st.sampled_from([1 << 14, 5, 40]),
-    minima=st.sampled_from([1 << 14, 0]),
+    cells=st.sampled_from(CELLS),
+    slots=st.sampled_from(SLOTS),
+    minima=st.sampled_from(MINIMA),
 )
 def test_small_batches_are_counted_in_tables(batch, max_order, same, cells, slots, minima):
     """Groups of the same sizes and of different ones, some without documents on a side, in one table or in several."""

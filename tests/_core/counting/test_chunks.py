@@ -4,12 +4,15 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ngram_metrics._core.counting.documents import even_chunks
 
 
+@example([3, 4], 7)
+@example([3, 5], 7)
+@example([8, 1], 7)
 @given(st.lists(st.integers(0, 30)), st.integers(1, 60))
 def test_chunks_are_within_the_budget_or_a_single_group(sizes, largest):
     ranges = list(even_chunks(np.array(sizes, np.int64), largest))

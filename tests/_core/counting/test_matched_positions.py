@@ -6,6 +6,7 @@ import numpy as np
 import oracles
 import pytest
 import torch
+from draws import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import padded_sides, ragged_sides
@@ -20,6 +21,8 @@ both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
 
 document = st.lists(st.integers(0, 2), max_size=14)
 batches = st.lists(st.tuples(document, st.lists(document, min_size=1, max_size=3)), max_size=5)
+SEGMENTS = [([0, 1, 0, 1, 2], [[1, 0, 1], [0, 1, 0, 1]]), ([], [[2]]), ([2] * 14, [[2] * 9, []])]
+SLOTS = [7, 30, 1 << 17]
 
 
 def expected_orders(one, limits, longest):
@@ -74,7 +77,8 @@ def documents(layout, sides, orders):
 
 
 @both_layouts
-@given(batch=batches, longest=st.integers(1, 6) | st.just(40), slots=st.sampled_from([7, 30, 1 << 17]))
+@examples(*({"batch": SEGMENTS, "longest": longest, "slots": slots} for longest in (6, 40) for slots in SLOTS))
+@given(batch=batches, longest=st.integers(1, 6) | st.just(40), slots=st.sampled_from(SLOTS))
 def test_orders_are_those_of_plain_loops(layout, batch, longest, slots):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(documents_module, "CPU_SLOTS", slots)

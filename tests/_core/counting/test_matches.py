@@ -6,6 +6,7 @@ from itertools import islice
 import oracles
 import pytest
 import torch
+from draws import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import by_count, padded_sides, ragged_sides
@@ -38,6 +39,7 @@ small_ids = st.integers(0, 2)
 vocabularies = st.integers(0, 22).flatmap(lambda bits: st.sampled_from([0, 1, 2**bits - 1, 2**bits]))
 any_ids = st.sampled_from([-(2**63), 1 - 2**63, -100, -2, -1, 0, 1, 7, 2**22 - 1, 2**22, 2**62, LARGEST - 1, LARGEST])
 orders = st.integers(1, 9) | st.sampled_from([20, 40])
+SLOTS = [1, 2, 7, 30]
 
 
 @given(batches(vocabularies), orders)
@@ -128,11 +130,11 @@ def test_orders_longer_than_any_key(layout, max_order):
 
 
 @both_layouts
-@given(data=st.data())
-def test_chunks_do_not_change_the_counts(layout, data):
-    batch = data.draw(batches(small_ids))
+@examples(*({"batch": [([0, 1, 0], [[1, 0], [0, 1]]), ([], [[2]])] * 3, "slots": slots} for slots in SLOTS))
+@given(batch=batches(small_ids), slots=st.sampled_from(SLOTS))
+def test_chunks_do_not_change_the_counts(layout, batch, slots):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(documents_module, "CPU_SLOTS", data.draw(st.sampled_from([1, 2, 7, 30])))
+        patch.setattr(documents_module, "CPU_SLOTS", slots)
         assert count(layout, batch, 4) == oracles.match_rows(batch, 4)
 
 

@@ -3,10 +3,12 @@
 import random
 import subprocess
 import sys
+from itertools import cycle, product
 
 import oracles
 import pytest
 import torch
+from draws import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import ragged, ragged_sides
@@ -34,22 +36,33 @@ def with_bound(pairs, id_bound):
     return RaggedPairs(*(ragged(side, id_bound) for side in zip(*pairs, strict=True)))
 
 
-def set_sizes(patch, data, slot_bits):
-    """Set how many slots chunks and bins have. Chunks of 2^16 slots hold no key of four places, only ranks."""
-    bits = data.draw(st.sampled_from(slot_bits))
+#: The bits of the slots of a chunk, and the slots of a round and of a bin. Chunks of 2^16 slots hold no key of four
+#: places, only ranks.
+SIZES = [*product([2, 5, 6, 7, 10, 16], [1, 30, 1 << 13], [1, 7, 128])]
+
+
+def set_sizes(patch, bits, round_slots, bin_slots):
     patch.setattr(numpy_matches, "MOST_SLOT_BITS", bits)
     patch.setattr(numpy_matches, "LEAST_SLOT_BITS", bits)
-    patch.setattr(numpy_matches, "_ROUND_SLOTS", data.draw(st.sampled_from([1, 30, 1 << 13])))
-    patch.setattr(numpy_matches, "_BIN_SLOTS", data.draw(st.sampled_from([1, 7, 128])))
+    patch.setattr(numpy_matches, "_ROUND_SLOTS", round_slots)
+    patch.setattr(numpy_matches, "_BIN_SLOTS", bin_slots)
 
 
-@given(data=st.data())
-def test_matches_are_those_of_counters_in_chunks_of_any_size(data):
-    ids = st.integers(0, data.draw(st.sampled_from([1, 3, 40, 1000, 200_000])))
-    document = st.lists(ids, max_size=12)
-    pairs = data.draw(st.lists(st.tuples(document, document), max_size=8))
+def pairs_below(most):
+    document = st.lists(st.integers(0, most), max_size=12)
+    return st.lists(st.tuples(document, document), max_size=8)
+
+
+@examples(
+    *(
+        {"pairs": [([0, most, 0, most], [most, 0, most]), ([most], []), ([most] * 12, [most] * 9)], "sizes": sizes}
+        for sizes, most in zip(SIZES[::5], cycle([1, 1000, 200_000, 3, 40]), strict=False)
+    )
+)
+@given(pairs=st.sampled_from([1, 3, 40, 1000, 200_000]).flatmap(pairs_below), sizes=st.sampled_from(SIZES))
+def test_matches_are_those_of_counters_in_chunks_of_any_size(pairs, sizes):
     with pytest.MonkeyPatch.context() as patch:
-        set_sizes(patch, data, [2, 5, 6, 10, 16])
+        set_sizes(patch, *sizes)
         for max_order in (1, 2, 4, 5, 9, 20, 40):
             assert matches_of(pairs, max_order) == expected(pairs, max_order)
 
@@ -107,16 +120,21 @@ segments_of_ids = st.lists(
 )
 
 
-@given(data=st.data())
-def test_several_references_have_the_matches_of_counters_in_chunks_of_any_size(data):
+@examples(
+    *(
+        {"drawn": [([0, 1, 0, 2], [[1, 0], [], [0, 1, 0]]), ([], [[1]])] * 2, "spread": spread, "sizes": sizes}
+        for sizes, spread in zip(SIZES[::5], cycle([500_000, 1, 20, 1]), strict=False)
+    )
+)
+@given(drawn=segments_of_ids, spread=st.sampled_from([1, 20, 500_000]), sizes=st.sampled_from(SIZES))
+def test_several_references_have_the_matches_of_counters_in_chunks_of_any_size(drawn, spread, sizes):
     """Any number of references in each segment, empty ones too; ids as they are, as places and as ranks."""
-    spread = data.draw(st.sampled_from([1, 20, 500_000]))
     segments = [
         ([spread * token for token in hypothesis], [[spread * token for token in one] for one in references])
-        for hypothesis, references in data.draw(segments_of_ids)
+        for hypothesis, references in drawn
     ]
     with pytest.MonkeyPatch.context() as patch:
-        set_sizes(patch, data, [2, 6, 7, 10, 16])
+        set_sizes(patch, *sizes)
         for max_order in (1, 2, 4, 5, 9, 20, 40):
             sides = ragged_sides(segments)
             rows = count(sides.only_pairs or sides, max_order)

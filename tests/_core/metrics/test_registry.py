@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.resources
+import re
 import subprocess
 import sys
 
@@ -10,12 +11,20 @@ import pytest
 from ngram_metrics._cli.command_arguments import MBR_METRICS, mbr_parser, score_parser
 from ngram_metrics._core.metrics.registry import REGISTRY, make_metric, takers_of, text_options
 
+#: The metrics that split text at whitespace by default.
+WITHOUT_RULE = ("overlap", "gleu", "repetition")
+
 
 @pytest.mark.parametrize("make_parser", [score_parser, mbr_parser])
 def test_the_command_has_the_options_for_text_of_all_rows(make_parser):
     (group,) = [group for group in make_parser()._action_groups if group.title == "how text is read"]
     options = {action.dest for action in group._group_actions} - {"spm_model"}
     assert options == {*text_options()}, "add the option to add_options in ngram_metrics/_cli/shared_options.py"
+    told = {action.dest: action.help for action in group._group_actions}
+    for option in text_options():
+        assert [name for name in takers_of(option) if name not in re.split(r"[ ,;]+", told[option])] == []
+    defaults = re.findall(r"(\S+) for (\w+)", told["tokenizer"].partition("default: ")[2])
+    assert {name: default for default, name in defaults} == {"bleu": "13a", **dict.fromkeys(WITHOUT_RULE, "none")}
 
 
 @pytest.mark.parametrize("name", REGISTRY)

@@ -1,5 +1,7 @@
 """Small batches are counted in plain Python, others in arrays or in torch: the same counts and scores in each way."""
 
+import random
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -185,6 +187,52 @@ def test_few_counts_and_sums_of_counts_are_scored_in_plain_python_and_others_in_
         calls.clear()
         score()
         assert calls == expected
+
+
+def count_steps(work: Callable[[], object]) -> int:
+    """Return how many bytecodes the interpreter runs for some work, once imports and caches are there."""
+    steps = 0
+
+    def trace(frame: Any, event: str, argument: object) -> Any:
+        nonlocal steps
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        steps += event == "opcode"
+        return trace
+
+    work()
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return steps
+
+
+#: A metric of each measure that counts in plain Python.
+LIMITED = {
+    type(scorer.measure).__name__: scorer
+    for scorer in map(make_metric, reversed([*REGISTRY]))
+    if scorer.measure.python_text_limit
+}
+
+
+@pytest.mark.parametrize("limit", ["python_text_limit", "python_token_limit"])
+@pytest.mark.parametrize("measure", LIMITED)
+def test_plain_python_is_not_far_slower_at_its_limit(measure: str, limit: str, monkeypatch: pytest.MonkeyPatch):
+    """Both ways take the same time where plain Python takes about 20 times the steps of arrays, which work in C."""
+    scorer, chance = LIMITED[measure], random.Random(1)
+    # Frequent words and rare ones, in one pair as large as any that is counted in plain Python.
+    ids = chance.choices(range(3000), [1 / rank for rank in range(1, 3001)], k=9999)
+    tokens = " ".join(f"w{number}" for number in ids) if limit == "python_text_limit" else ids
+    size = getattr(scorer.measure, limit)
+    cut = size // 2 if scorer.measure.has_references else size
+    preds, target = [tokens[1:cut]], [[tokens[cut:size]]]
+    steps = []
+    for value in (size, 0):
+        monkeypatch.setattr(type(scorer.measure), limit, value)
+        steps.append(count_steps(lambda: scorer.count(preds, target)))
+    assert steps[0] < 50 * steps[1], f"{limit} is too high: docs/project/add_a_metric.md says how it is measured"
 
 
 class Seen(TorchDispatchMode):

@@ -1,10 +1,12 @@
 """chrF's reading: code points without whitespace, words with their punctuation split off, ids as characters."""
 
 import sys
+from itertools import product
 
 import numpy as np
 import pytest
 import torch
+from draws import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import documents_of, read_batch
@@ -29,12 +31,21 @@ def numbered(several):
     return [[names.setdefault(token, len(names)) for token in document] for document in several]
 
 
+FEW, CHUNKS, SMALL = [0, 1, 64], [1, 2, 13, 1 << 16], [-1, 12, 1 << 16]
+
+
+@examples(
+    *(
+        {"several": ["aA", "é", "", "A😀\x85é("], "whitespace": False, "few": few, "chunk": chunk, "small": small}
+        for few, chunk, small in product(FEW, CHUNKS, SMALL)
+    )
+)
 @given(
     st.lists(texts, max_size=6),
     st.booleans(),
-    st.sampled_from([0, 1, 64]),
-    st.sampled_from([1, 2, 13, 1 << 16]),
-    st.sampled_from([-1, 12, 1 << 16]),
+    st.sampled_from(FEW),
+    st.sampled_from(CHUNKS),
+    st.sampled_from(SMALL),
 )
 def test_characters_are_code_points_in_chunks_of_any_size(several, whitespace, few, chunk, small):
     """New code points may be in the first texts, in the first chunk, or in a later one; or all texts are few."""

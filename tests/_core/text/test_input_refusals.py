@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from ngram_metrics import Bleu, ChrF, functional, mbr, pair
+from ngram_metrics._core.text.foreign_values import list_values
 from ngram_metrics._core.text.input_forms import read
-from ngram_metrics._core.text.input_types import list_values
 from ngram_metrics.counting import clipped_matches
 
 

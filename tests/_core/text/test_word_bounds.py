@@ -304,6 +304,8 @@ def test_words_and_stems_do_not_depend_on_how_they_are_numbered(name):
         assert_numbered([word[:2] for text in found for word in text], stems.ids.tolist(), stems.id_bound)
 
 
+@example([0, 7], 0)
+@example([0, 8], 0)
 @given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(0, 40), max_size=12), st.integers(0, 3))
 def test_numbers_of_integers_are_dense(values, repeats):
     """Beside a table up to four times their number, all others are sorted."""

@@ -1,6 +1,7 @@
 """The page in a real browser: nothing asks for anything, and every control does what it says."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,32 @@ def test_ngrams_lead_to_the_segments_that_hold_them(page):
         for text in texts(page, "article"):
             assert ngram in text
         click(page, "#all")
+
+
+def test_a_mark_of_significance_is_apart_from_its_number(page):
+    cells = page.execute_script(
+        "return [...document.querySelectorAll('#scores .mark')].map((node) => node.parentNode.innerText)"
+    )
+    assert cells
+    assert all(re.fullmatch(r"0\.\d{4} [+-]", cell) for cell in cells), cells
+
+
+def test_the_charts_leave_no_hole_on_a_wide_window(page):
+    """In rows as high as their highest chart, charts would cover 0.6 of the space."""
+    size = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        covered = page.execute_script("""
+            const box = (node) => node.getBoundingClientRect();
+            const figures = [...document.querySelectorAll("#charts figure")];
+            const heights = figures.map((figure) => box(figure.lastElementChild).bottom - box(figure).top);
+            const columns = new Set(figures.map((figure) => box(figure).left)).size;
+            const sum = heights.reduce((sum, height) => sum + height);
+            return [columns, sum / (columns * box(document.querySelector("#charts .charts")).height)]""")
+    finally:
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert covered[0] == 3
+    assert covered[1] > 0.7
 
 
 def test_the_table_is_copied(page):

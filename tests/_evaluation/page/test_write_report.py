@@ -13,7 +13,7 @@ from commands import FILES, failing, printed, refused, report, write
 from report_pages import HOSTILE, REFERENCES, SYSTEMS, data_of, write_report
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from ngram_metrics import Bleu, ROUGEScore
+from ngram_metrics import Bleu, ROUGEScore, evaluate
 from ngram_metrics._core.text.word_reader import WordReader
 from ngram_metrics._evaluation.page.page_words import split_words
 
@@ -112,6 +112,24 @@ def test_the_function_writes_what_the_command_writes(folder, capsys):
 
 def test_the_option_changes_nothing_that_is_printed(folder, capsys):
     assert printed(capsys, *FILES_OF, "--report", "page.html") == printed(capsys, *FILES_OF)
+
+
+def test_metrics_that_split_at_whitespace_leave_the_words_of_the_page(folder, capsys):
+    write(folder / "a.txt", ["the cat, here."])
+    write(folder / "b.txt", ["the cat here"])
+
+    def words_of(*options: str) -> list[object]:
+        printed(capsys, "a.txt", "-r", "b.txt", *options, "--report", "page.html")
+        data = data_of(folder / "page.html")
+        return [data["of_systems"], data["of_references"]]
+
+    words = words_of("-m", "bleu")
+    for names in ("gleu", "overlap,bleu", "chrf"):
+        assert words_of("-m", names) == words
+    evaluate(["the cat, here."], ["the cat here"], "gleu").write_report("page.html")
+    data = data_of(folder / "page.html")
+    assert [data["of_systems"], data["of_references"]] == words
+    assert words_of("-m", "gleu", "--tokenizer", "none") != words
 
 
 def test_buckets_hold_every_segment_once_and_score_as_a_corpus(folder):

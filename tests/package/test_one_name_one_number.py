@@ -1,0 +1,208 @@
+"""The name of a metric means one number wherever it is written: that of its class with the class's defaults."""
+
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from commands import folder as folder
+from commands import printed, report, scores, write
+
+from ngram_metrics import (
+    Bleu,
+    ChrF,
+    Gleu,
+    NgramOverlap,
+    Repetition,
+    ROUGEScore,
+    Ter,
+    evaluate,
+    functional,
+    mbr,
+    pair,
+)
+from ngram_metrics._cli import score_in_python
+from ngram_metrics._cli.command_arguments import MBR_METRICS
+from ngram_metrics._core.basics.option_checks import ROUGE_KEYS
+from ngram_metrics._core.metrics.registry import METRIC_NAMES, takers_of
+from ngram_metrics.columns import StatisticsColumns
+
+#: Punctuation that 13a parts from words, capitals, hyphens, repetitions, words that ROUGE would stem, another order of
+#: words, and a long match.
+HYPOTHESES = [
+    "The cats sat, here.",
+    "It's a well-known fact; the fact, isn't it?",
+    "No, no, no, no, no, no, no, no! (Never, ever.)",
+    "She paid $1,000.50 for two tickets!",
+    "On Monday the old ferry left the harbour, and nobody saw it come back; the crew slept.",
+]
+FIRST = [
+    "The cats sat here, quietly.",
+    "It's a well-known fact; isn't it?",
+    "No, never. (Never, ever!)",
+    "for two Tickets she paid $1,000.50",
+    "On Monday the old ferry left the harbour, and nobody saw it come back.",
+]
+SECOND = [
+    "the cat sat, here",
+    "It is a well known fact, the fact.",
+    "No, no; never, ever.",
+    "Two tickets for 1,000 dollars, she paid.",
+    "Nobody saw the ferry come back: on Monday it left the harbour.",
+]
+REFERENCES = list(map(list, zip(FIRST, SECOND, strict=True)))
+TABLE = {"preds": HYPOTHESES, "target": REFERENCES}
+
+
+def _repetition(preds: list[str], target: object, **options: Any) -> Any:
+    return functional.repetition(preds, **options)
+
+
+#: What a name stands for: the class, the function of ``functional``, and that of ``pair``.
+APIS: dict[str, tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any] | None]] = {
+    "bleu": (Bleu, functional.bleu_score, pair.bleu),
+    "chrf": (ChrF, functional.chrf_score, pair.chrf),
+    "chrf++": (
+        partial(ChrF, word_order=2),
+        partial(functional.chrf_score, word_order=2),
+        partial(pair.chrf, word_order=2),
+    ),
+    "rouge": (ROUGEScore, functional.rouge_score, pair.rouge),
+    "overlap": (NgramOverlap, functional.ngram_overlap, pair.overlap),
+    "gleu": (Gleu, functional.gleu_score, pair.gleu),
+    "ter": (Ter, functional.ter_score, None),
+    "repetition": (Repetition, _repetition, None),
+    **{
+        key: (
+            partial(ROUGEScore, rouge_keys=key),
+            partial(functional.rouge_score, rouge_keys=key),
+            partial(pair.rouge, rouge_keys=key),
+        )
+        for key in ROUGE_KEYS
+    },
+}
+#: What importing torch costs, so that the command counts in plain Python, or in arrays.
+WAYS = {"in plain Python": 1e18, "in arrays": -1}
+each_name = pytest.mark.parametrize("name", METRIC_NAMES)
+#: The metrics that have another number at whitespace than under 13a: all others read text by a rule of their own.
+takes_tokenizer = pytest.mark.parametrize("name", takers_of("tokenizer"))
+
+
+def numbers(name: str, values: Any, scale: int = 1) -> dict[str, list[float]]:
+    """The numbers by the titles of tables, where a metric other than ROUGE has one value, and ROUGE F for each key."""
+    if not isinstance(values, Mapping):
+        values = {name: values}
+    titles = {value.removesuffix("_fmeasure"): column for value, column in values.items()}
+    return {
+        title: [number / scale for number in torch.as_tensor(column, dtype=torch.float64).reshape(-1).tolist()]
+        for title, column in titles.items()
+        if not title.endswith(("_precision", "_recall"))
+    }
+
+
+def close(found: dict[str, list[float]]) -> dict[str, Any]:
+    return {title: pytest.approx(column, abs=1e-12) for title, column in found.items()}
+
+
+def of_columns(name: str, values: Mapping[str, Any]) -> dict[str, list[float]]:
+    """The numbers of ``StatisticsColumns``, which writes the name of the metric before a key of ROUGE."""
+    found = {title: column for title, column in values.items() if title.startswith(name)}
+    return numbers(name, {title.removeprefix(f"{name}_"): column for title, column in found.items()})
+
+
+@pytest.fixture
+def files(folder: Path) -> list[str]:
+    """The texts as files, and the arguments of the command."""
+    for name, lines in {"h.txt": HYPOTHESES, "r1.txt": FIRST, "r2.txt": SECOND}.items():
+        write(folder / name, lines)
+    return ["h.txt", "-r", "r1.txt", "r2.txt"]
+
+
+def test_every_name_has_a_row():
+    assert APIS.keys() == {*METRIC_NAMES}, "add the name to APIS in tests/package/test_one_name_one_number.py"
+
+
+@takes_tokenizer
+def test_the_texts_tell_tokenizers_apart(name: str):
+    _, function, _ = APIS[name]
+    for average in ("micro", "none"):
+        words, stops = (
+            function(HYPOTHESES, REFERENCES, average=average, tokenizer=tokenizer).reshape(-1)
+            for tokenizer in (None, "13a")
+        )
+        assert ((words - stops).abs() > 0.001).any()
+
+
+def test_the_texts_tell_keys_of_rouge_apart():
+    """All but ``rougeLsum``, which is ``rougeL`` where a text has one line, as in the files of the command."""
+    scores = [
+        functional.rouge_score(HYPOTHESES, REFERENCES, rouge_keys=key)[f"{key}_fmeasure"].item() for key in ROUGE_KEYS
+    ]
+    assert len({*scores, 0.0, 1.0}) == len(ROUGE_KEYS) + 1
+
+
+@each_name
+def test_a_corpus_has_one_number(name: str, files: list[str], capsys, monkeypatch):
+    make, function, _ = APIS[name]
+    metric = make()
+    metric.update(*([HYPOTHESES] if name == "repetition" else [HYPOTHESES, REFERENCES]))
+    expected = close(numbers(name, metric.compute()))
+    assert numbers(name, function(HYPOTHESES, REFERENCES)) == expected
+    results = evaluate(HYPOTHESES, REFERENCES, name).results["system"]
+    assert numbers(name, {value: result.score for value, result in results.items()}) == expected
+    for way, cost in WAYS.items():
+        monkeypatch.setattr(score_in_python, "COST_OF_TORCH", cost)
+        assert numbers(name, scores(capsys, *files, "-m", name), 100) == expected, way
+    columns = StatisticsColumns({name: make()}, **{side: side for side in TABLE})
+    assert of_columns(name, columns.scores(columns.sums(TABLE))) == expected
+
+
+@each_name
+def test_a_segment_has_one_number(name: str, files: list[str], folder: Path, capsys):
+    make, function, of_pair = APIS[name]
+    metric = make(average="none")
+    metric.update(*([HYPOTHESES] if name == "repetition" else [HYPOTHESES, REFERENCES]))
+    expected = close(numbers(name, metric.compute()))
+    assert numbers(name, function(HYPOTHESES, REFERENCES, average="none")) == expected
+    segments = evaluate(HYPOTHESES, REFERENCES, name).segments()
+    assert numbers(name, {title: segments[title] for title in expected}) == expected
+    printed(capsys, *files, "-m", name, "--segments", "lines.jsonl")
+    lines = [json.loads(line) for line in (folder / "lines.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert numbers(name, {title: [line[title] for line in lines] for title in expected}, 100) == expected
+    columns = StatisticsColumns({name: make()}, **{side: side for side in TABLE})
+    assert of_columns(name, columns.scores(columns(TABLE))) == expected
+    if of_pair is not None:
+        rows = [numbers(name, of_pair(*segment)) for segment in zip(HYPOTHESES, REFERENCES, strict=True)]
+        assert {title: [row[title][0] for row in rows] for title in rows[0]} == expected
+
+
+@pytest.mark.parametrize("name", MBR_METRICS)
+def test_a_utility_is_the_number_of_a_segment(name: str, folder: Path, capsys):
+    make, function, _ = APIS[name]
+    rows = [[text] for text in HYPOTHESES]
+    expected = close(numbers(name, function(HYPOTHESES, FIRST, average="none")))
+    assert numbers(name, mbr.pairwise(make(), rows, [[text] for text in FIRST])) == expected
+    # The hypothesis is chosen, because it weighs most; its utility against itself is 1.
+    write(folder / "n.jsonl", [json.dumps(row) for row in zip(HYPOTHESES, FIRST, strict=True)])
+    write(folder / "w.jsonl", ["[3, 1]"] * len(HYPOTHESES))
+    words = ["mbr", "n.jsonl", "--weights", "w.jsonl", "-m", name, "-f", "jsonl"]
+    chosen = [json.loads(line) for line in printed(capsys, *words).splitlines()]
+    assert [line["hypothesis"] for line in chosen] == HYPOTHESES
+    assert numbers(name, [4 * line["expected_utility"] / 100 - 3 for line in chosen]) == expected
+
+
+@takes_tokenizer
+def test_a_tokenizer_that_is_named_holds_for_every_metric_that_takes_one(
+    name: str, files: list[str], folder: Path, capsys, monkeypatch
+):
+    _, function, _ = APIS[name]
+    for tokenizer in ("13a", "none", "intl", "char"):
+        expected = close(numbers(name, function(HYPOTHESES, REFERENCES, tokenizer=tokenizer)))
+        for way, cost in WAYS.items():
+            monkeypatch.setattr(score_in_python, "COST_OF_TORCH", cost)
+            shown = report(capsys, *files, "-m", name, "--tokenizer", tokenizer)
+            assert f"|tok:{tokenizer}|" in shown["signatures"][name], way
+            assert numbers(name, {name: shown["systems"]["h.txt"][name]["score"]}, 100) == expected, way
