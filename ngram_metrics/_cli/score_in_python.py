@@ -13,7 +13,6 @@ from ngram_metrics._cli.command_arguments import ScoreOptions
 from ngram_metrics._cli.files import FileSegments, InputError, warn_of_unicode_forms
 from ngram_metrics._core.metrics.bleu import BleuMeasure
 from ngram_metrics._core.metrics.registry import REGISTRY
-from ngram_metrics._core.metrics.rouge import RougeMeasure
 from ngram_metrics._core.scoring.resampling import ExactSum
 from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.scoring.signature import format_references
@@ -22,8 +21,6 @@ from ngram_metrics._core.text.reader import Reader
 from ngram_metrics._core.text.word_rules import has_splitter
 from ngram_metrics._evaluation.results import ComparisonPlan, Outcome, Result
 
-#: The nanoseconds that a character takes more in plain Python than in arrays, by the names of metrics.
-COSTS = {name: row.python_cost for name, row in REGISTRY.items() if row.python_cost is not None}
 #: The nanoseconds that importing torch takes, at least.
 COST_OF_TORCH = 1_000_000_000
 #: In a line of this many characters each takes twice as long, because common subsequences take the square of the words.
@@ -37,7 +34,8 @@ def can_score(options: ScoreOptions) -> bool:
     needs_rows = options.confidence is not None or options.report or options.segments or options.columns
     is_alone = len(options.systems) == 1
     is_rule = not options.spm_model and has_splitter(options.tokenizer)
-    return is_alone and not needs_rows and is_rule and {*options.metrics} <= {*COSTS}
+    have_costs = all(REGISTRY[name].python_cost is not None for name in options.metrics)
+    return is_alone and not needs_rows and is_rule and have_costs
 
 
 def read_ahead(chunks: Iterator[FileSegments], options: ScoreOptions) -> tuple[bool, Iterator[FileSegments]]:
@@ -45,7 +43,7 @@ def read_ahead(chunks: Iterator[FileSegments], options: ScoreOptions) -> tuple[b
 
     An error of a file comes after the segments before it, as if they were counted one after another.
     """
-    cost_of_character = sum(COSTS[name] for name in options.metrics)
+    cost_of_character = sum(REGISTRY[name].python_cost or 0 for name in options.metrics)
     cost = 0.0
     ahead = []
     try:
@@ -133,7 +131,7 @@ def _flatten(scores: Any) -> list[float]:
 
 def _make_results(scorer: Scorer, scores: Sequence[float], sums: Sequence[Any], segments: int) -> dict[str, Result]:
     """Return the results of a corpus by title, with the parts of BLEU from its summed counts."""
-    if isinstance(scorer.measure, RougeMeasure):
+    if scorer.measure.score_shape:
         parts = zip(scores[::3], scores[1::3], scores[2::3], strict=True)
         return {
             title: Result(fmeasure, segments, precision=precision, recall=recall)

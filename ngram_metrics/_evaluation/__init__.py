@@ -7,8 +7,6 @@ from ngram_metrics._core.metrics.registry import REGISTRY
 
 #: The metrics by the names that ``evaluate`` and the command take.
 METRICS = tuple(REGISTRY)
-#: Those that need no references.
-WITHOUT_REFERENCES = tuple(name for name, row in REGISTRY.items() if not row.needs_references)
 #: Names that are looked for here, and what there is instead.
 INSTEAD = dict.fromkeys(("rouge1", "rouge2", "rougeL", "rougeLsum"), "expected rouge, which has all four")
 #: The metrics without ``metrics=``: BLEU as papers report it, and chrF.
