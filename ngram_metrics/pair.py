@@ -251,10 +251,10 @@ def rouge(
         ]
     hypothesis, *references = summaries
     if accumulate == "best":
-        scores = measure.score_in_python(measure.count_in_python(hypothesis, references))
+        scores = map(measure.score_key, measure.count_keys(hypothesis, references))
     else:
-        rows = [measure.score_in_python(measure.count_in_python(hypothesis, [reference])) for reference in references]
-        scores = list(map(_mean_score, zip(*rows, strict=True)))
+        rows = [map(measure.score_key, measure.count_keys(hypothesis, [reference])) for reference in references]
+        scores = map(_mean_score, zip(*rows, strict=True))
     values: dict[str, float] = {}
     for (fmeasure_name, precision_name, recall_name), score in zip(names, scores, strict=True):
         precision, recall, fmeasure = score
