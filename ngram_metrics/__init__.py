@@ -40,7 +40,7 @@ _MODULES = {
     ),
     **dict.fromkeys(("evaluate", "Evaluation"), "_evaluation.evaluate"),
 }
-__all__ = [*_MODULES]
+__all__ = list(_MODULES)
 #: The public modules, and the framework that a module needs besides torch.
 _PUBLIC = {
     **dict.fromkeys(("functional", "counting", "pair", "mbr", "significance", "columns"), "torch"),

@@ -370,8 +370,8 @@ def _score_summaries(
     """Return precision, recall and F of each key."""
     hypothesis, *references = summaries
     if len(references) == 1 or accumulate == "best":
-        return measure.score_in_python(measure.count_in_python(hypothesis, references))
-    rows = [measure.score_in_python(measure.count_in_python(hypothesis, [reference])) for reference in references]
+        return map(measure.score_key, measure.count_keys(hypothesis, references))
+    rows = [map(measure.score_key, measure.count_keys(hypothesis, [reference])) for reference in references]
     return map(_mean_score, zip(*rows, strict=True))
 
 

@@ -31,14 +31,13 @@ from ngram_metrics._cli.shared_options import (
 from ngram_metrics._core.basics.option_checks import refuse_equal_names
 from ngram_metrics._core.metrics.registry import METRIC_NAMES, REGISTRY, values_of
 from ngram_metrics._core.text.messages import did_you_mean
-from ngram_metrics._evaluation import DEFAULT_METRICS, FORMATS, WITHOUT_REFERENCES
+from ngram_metrics._evaluation import DEFAULT_METRICS, FORMATS
 
 if TYPE_CHECKING:
     from ngram_metrics.significance.comparisons import Test
 
 TESTS = ("randomization", "bootstrap")
 CORRECTIONS = ("holm", "none")
-MBR_METRICS = tuple(name for row in REGISTRY.values() for name in row.pair_names)
 MBR_FORMATS = ("text", "jsonl")
 _DEVICE = re.compile(r"cpu|(cuda|xpu|mps)(:\d+)?")
 #: The most hypotheses of a segment, all pairs of which are compared.
@@ -149,6 +148,11 @@ def score_parser() -> Parser:
     return parser
 
 
+def mbr_metrics() -> tuple[str, ...]:
+    """Return the names of the metrics that score pairs."""
+    return tuple(name for row in REGISTRY.values() for name in row.pair_names)
+
+
 def mbr_parser() -> Parser:
     """Return the parser of ``mbr``."""
     parser = Parser(
@@ -160,7 +164,7 @@ def mbr_parser() -> Parser:
         "--weights": ("a weight for each hypothesis, in a file of the same form", FILE),
     }
     scores: OptionRows = {
-        "-m --metric": ("the utility; default: chrf", {"choices": MBR_METRICS, "default": "chrf"}),
+        "-m --metric": ("the utility; default: chrf", {"choices": mbr_metrics(), "default": "chrf"}),
         "--device": ("where to count, such as cuda; default: cpu", {"type": _parse_device, "default": "cpu"}),
     }
     format_help = "one line per segment, or JSON lines with index and expected utility; default: text"
@@ -258,7 +262,7 @@ def _find_sides(parser: argparse.ArgumentParser, options: ScoreOptions) -> tuple
         systems, references = options.input, options.files
     else:
         systems, references = options.files, options.references or []
-    if not references and not {*options.metrics} <= {*WITHOUT_REFERENCES}:
+    if not references and any(REGISTRY[name].needs_references for name in options.metrics):
         parser.error("no reference: expected SYSTEM... -r REFERENCE..., or REFERENCE... -i SYSTEM...")
     if not systems and not options.baseline:
         parser.error("no system: the files after -r are references; expected SYSTEM... -r REFERENCE...")

@@ -17,7 +17,7 @@ from ngram_metrics._cli.command_arguments import MbrOptions, ScoreOptions, parse
 from ngram_metrics._cli.files import InputError, Source, open_source, read_segments, split_name
 from ngram_metrics._cli.shared_options import Options
 from ngram_metrics._core.basics.output import OutputError, open_output
-from ngram_metrics._core.metrics.registry import make_metric, text_options
+from ngram_metrics._core.metrics.registry import make_metric
 from ngram_metrics._core.text.messages import visible
 from ngram_metrics._evaluation.result_tables import Style, format_outcome, terminal_width
 
@@ -93,9 +93,9 @@ def _score(options: ScoreOptions, sources: Sequence[Source], ends: bool) -> tupl
 
 def make_scorers(options: Options) -> dict[str, Scorer]:
     """Return the metrics that the options name."""
-    given = {option: getattr(options, option) for option in text_options()}
+    given = vars(options)
     if options.spm_model:
-        given["tokenizer"] = _load_model(options.spm_model)
+        given = {**given, "tokenizer": _load_model(options.spm_model)}
     return {name: make_metric(name, **given) for name in options.metrics}
 
 

@@ -13,7 +13,6 @@ from ngram_metrics._cli.command_arguments import ScoreOptions
 from ngram_metrics._cli.files import FileSegments, InputError, warn_of_unicode_forms
 from ngram_metrics._core.metrics.bleu import BleuMeasure
 from ngram_metrics._core.metrics.registry import row_of
-from ngram_metrics._core.metrics.rouge import RougeMeasure
 from ngram_metrics._core.scoring.resampling import ExactSum
 from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.scoring.signature import format_references
@@ -136,7 +135,7 @@ def _flatten(scores: Any) -> list[float]:
 
 def _make_results(scorer: Scorer, scores: Sequence[float], sums: Sequence[Any], segments: int) -> dict[str, Result]:
     """Return the results of a corpus by title, with the parts of BLEU from its summed counts."""
-    if isinstance(scorer.measure, RougeMeasure):
+    if scorer.measure.score_shape:
         parts = zip(scores[::3], scores[1::3], scores[2::3], strict=True)
         return {
             title: Result(fmeasure, segments, precision=precision, recall=recall)

@@ -14,14 +14,12 @@ from typing import Any, NoReturn, TextIO, TypeAlias, TypeVar, get_args
 from ngram_metrics._cli.files import FilePart, parse_decimal, split_name
 from ngram_metrics._core.basics.option_checks import check_confidence
 from ngram_metrics._core.basics.output import open_output
-from ngram_metrics._core.metrics.registry import make_metric, row_of, takers_of, text_options
+from ngram_metrics._core.metrics.registry import make_metric, row_of, takers_of
 from ngram_metrics._core.scoring.signature import __version__
 from ngram_metrics._core.text.messages import did_you_mean, shortened, visible
 from ngram_metrics._core.text.tokenizer_option import TokenizerName
 
 TOKENIZERS: tuple[TokenizerName, ...] = get_args(TokenizerName)
-#: The metrics for which an option has an effect.
-_FOR = {**{option: takers_of(option) for option in text_options()}, "spm_model": takers_of("tokenizer")}
 #: The time and memory of TER grow with the square of the words: 1.6 s and 300 MB for 4,000.
 _LONGEST_LINE, _LONGEST_LINE_OF_TER = 10**7, 20_000
 #: Options by their names, with the help and how argparse parses them.
@@ -74,19 +72,19 @@ class Parser(argparse.ArgumentParser):
 
     def add_options(self, files: OptionRows, scores: OptionRows, output: OptionRows) -> None:
         """Add the options of a command, whose names are separated by spaces, and the options of all commands."""
-        defaults = [f"{_default_tokenizer(name)} for {name}" for name in _FOR["tokenizer"]]
-        tokenizer_help = f"{', '.join(TOKENIZERS)}; default: {_enumerate(defaults)}"
-        lowercase_help = f"lowercase for {_enumerate(_FOR['lowercase'])}, as in sacrebleu; rouge always lowercases"
         limit_help = f"characters that a line may have; default: {_LONGEST_LINE}, with ter {_LONGEST_LINE_OF_TER}"
         text: OptionRows = {
-            "--tokenizer -tok": (tokenizer_help, {"type": _parse_tokenizer, "metavar": "NAME"}),
+            "--tokenizer -tok": (
+                f"{', '.join(TOKENIZERS)}; default: {{}}",
+                {"type": _parse_tokenizer, "metavar": "NAME"},
+            ),
             "--spm-model": ("instead of --tokenizer: a sentencepiece model, for spBLEU", FILE),
-            "--lowercase -lc": (lowercase_help, FLAG),
-            "--chrf-lowercase": (f"lowercase for {_enumerate(_FOR['chrf_lowercase'])}", FLAG),
-            "--stem": (f"stem words for {_enumerate(_FOR['stem'])}", FLAG),
+            "--lowercase -lc": ("lowercase for {}, as in sacrebleu; rouge always lowercases", FLAG),
+            "--chrf-lowercase": ("lowercase for {}", FLAG),
+            "--stem": ("stem words for {}", FLAG),
         }
         version = _printing_action(lambda _: f"ngram-metrics {__version__}\n")
-        show_help = _printing_action(argparse.ArgumentParser.format_help)
+        show_help = _printing_action(lambda parser: parser.format_help())
         others: OptionRows = {
             "--threads": ("threads of torch; default: 1", {**integer(1, 1024), "default": 1}),
             "--line-limit": (limit_help, integer(1, 10**9)),
@@ -96,8 +94,17 @@ class Parser(argparse.ArgumentParser):
         rows = {"files": files, "scores": scores, "how text is read": text, "output": output, "other options": others}
         for title, options in rows.items():
             group = self.add_argument_group(title)
-            for names, (help_text, keywords) in options.items():
-                group.add_argument(*names.split(), help=help_text, **keywords)
+            actions = [group.add_argument(*names.split(), help=text, **how) for names, (text, how) in options.items()]
+            if options is text:
+                self.text_actions = actions
+
+    def format_help(self) -> str:
+        # Which metrics take an option is in their files, which only this text needs.
+        tokenizers = [f"{_default_tokenizer(name)} for {name}" for name in takers_of("tokenizer")]
+        for action in self.text_actions:
+            listed = tokenizers if action.dest == "tokenizer" else takers_of(action.dest)
+            action.help = str(action.help).format(_enumerate(listed))
+        return super().format_help()
 
     def _parse_optional(self, arg_string: str):  # type: ignore[no-untyped-def]
         return None if arg_string.startswith("-:") else super()._parse_optional(arg_string)
@@ -143,11 +150,12 @@ def check_files_and_text(parser: Parser, options: Options, destinations: Mapping
 def _check_text_options(parser: Parser, options: Options) -> None:
     """Set the length of a line that the metrics allow, and refuse options that have no effect on them."""
     options.line_limit = options.line_limit or (_LONGEST_LINE_OF_TER if "ter" in options.metrics else _LONGEST_LINE)
-    families = {row_of(name).title.lower() for name in options.metrics}
-    for name, takers in _FOR.items():
-        if getattr(options, name) and not families.intersection(takers):
-            option = f"--{name.replace('_', '-')}"
-            parser.error(f"{option} is for {_enumerate(takers)}, and does nothing for {_enumerate(options.metrics)}")
+    rows = [row_of(name) for name in options.metrics]
+    for action in parser.text_actions:
+        name = "tokenizer" if action.dest == "spm_model" else action.dest
+        if getattr(options, action.dest) and not any(name in row.text_options for row in rows):
+            takers, metrics = _enumerate(takers_of(name)), _enumerate(options.metrics)
+            parser.error(f"{action.option_strings[0]} is for {takers}, and does nothing for {metrics}")
     if options.spm_model and options.tokenizer:
         parser.error("--tokenizer and --spm-model: expected one of them")
 

@@ -3,10 +3,8 @@
 This module imports no torch: the command checks its arguments by these names.
 """
 
-from ngram_metrics._core.metrics.registry import REGISTRY
+from ngram_metrics._core.metrics.registry import REGISTRY as REGISTRY
 
-#: The metrics that need no references.
-WITHOUT_REFERENCES = tuple(name for name, row in REGISTRY.items() if not row.needs_references)
 #: The metrics without ``metrics=``: BLEU as papers report it, and chrF.
 DEFAULT_METRICS = ("bleu", "chrf")
 #: The formats of tables.

@@ -24,8 +24,7 @@ _RANKS = ("first_rank", "last_rank")
 _PARTS = {"precision": "precision", "recall": "recall", "brevity_penalty": "BP", "ratio": "ratio"}
 _PARTS |= {"hypothesis_length": "hyp_len", "reference_length": "ref_len"}
 #: The names of values as papers write them.
-_HEADS = {name: row.title for name, row in REGISTRY.items()}
-_HEADS |= {f"rouge{key}": f"ROUGE-{key}" for key in ("1", "2", "L", "Lsum")}
+_ROUGE_HEADS = {f"rouge{key}": f"ROUGE-{key}" for key in ("1", "2", "L", "Lsum")}
 #: What explains the marks of significant differences.
 _MARKS = "+ better, - worse than"
 _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\|*_`[]<>"})
@@ -138,6 +137,12 @@ def _explain(outcome: Outcome, style: Style, heads: Mapping[str, str]) -> list[s
         left_out = [f"{grouping_head(name)} ({count} labels)" for name, count in counts.items()]
         lines.append(f"Groups with more than {MOST_GROUPS} labels are not scored: {', '.join(left_out)}")
     return list(map(cell_text, lines))
+
+
+def _heads(outcome: Outcome) -> dict[str, str]:
+    """Return the values of metrics with the names that papers write."""
+    titles = {value: REGISTRY[value].title for value in outcome.values if value in REGISTRY}
+    return {**titles, **_ROUGE_HEADS}
 
 
 def _list_detectable(outcome: Outcome, heads: Mapping[str, str]) -> str:
@@ -329,11 +334,11 @@ def _format_tsv(outcome: Outcome, style: Style) -> list[str]:
 
 def _format_markdown(outcome: Outcome, style: Style) -> list[str]:
     lines = []
-    for table in _make_tables(outcome, style, by_value=style.details, heads=_HEADS):
+    for table in _make_tables(outcome, style, by_value=style.details, heads=_heads(outcome)):
         header, *rows = ([cell.strip().translate(_MARKDOWN) for cell in row] for row in [table.header, *table.rows])
         marks = [":--"] * table.names + ["--:"] * (len(header) - table.names)
         lines += [*(f"| {' | '.join(row)} |" for row in [header, marks, *rows]), ""]
-    for note in notes(outcome, style, _HEADS):
+    for note in notes(outcome, style, _heads(outcome)):
         line = note.translate(_MARKDOWN)
         # A line that begins with a plus is an item of a list.
         lines.append(f"\\{line}  " if line.startswith("+") else f"{line}  ")
@@ -343,14 +348,14 @@ def _format_markdown(outcome: Outcome, style: Style) -> list[str]:
 def _format_latex(outcome: Outcome, style: Style) -> list[str]:
     r"""Return a table that needs ``\usepackage{booktabs}``, with what explains its marks below it."""
     data = _describe_data(outcome)
-    explanations = _explain(outcome, style, _HEADS)
+    explanations = _explain(outcome, style, _heads(outcome))
     if style.caption is not None:
         explanations.insert(0, data)
     caption = f"{data.translate(_LATEX)}." if style.caption is None else style.caption
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{caption}}}"]
     if style.label is not None:
         lines.append(rf"\label{{{style.label}}}")
-    for table in _make_tables(outcome, style, by_value=style.details, heads=_HEADS):
+    for table in _make_tables(outcome, style, by_value=style.details, heads=_heads(outcome)):
         header, *rows = (_latex_row(row, table.names) for row in [table.header, *table.rows])
         begin = rf"\begin{{tabular}}{{{'l' * table.names}{'r' * (len(table.header) - table.names)}}}"
         lines += [begin, r"\toprule", header, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", ""]

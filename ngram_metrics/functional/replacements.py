@@ -13,8 +13,8 @@ from ngram_metrics._core.basics.option_checks import checked_bool
 from ngram_metrics._core.counting.numpy_matches import must_use_torch
 from ngram_metrics._core.counting.pools import SMALL_SLOTS, SmallLayout, row_layout, small_aggregates
 from ngram_metrics._core.counting.python_matches import list_totals, match_ngrams
-from ngram_metrics._core.metrics.chrf import ChrfMeasure, aggregate_scores, count_fields, score_aggregates
-from ngram_metrics._core.scoring.pair_scores import pair_scores, score_row
+from ngram_metrics._core.metrics.chrf import ChrfMeasure, count_fields
+from ngram_metrics._core.scoring.pair_scores import aggregate_scores, pair_scores, score_aggregates, score_row
 from ngram_metrics._core.text.character_reader import CharacterReader, number_characters
 from ngram_metrics._core.text.groups import read_rows
 from ngram_metrics._core.text.input_types import Groups

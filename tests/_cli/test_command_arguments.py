@@ -296,7 +296,7 @@ def test_names_that_are_written_out_are_those_there_are():
     assert set(shared_options.TOKENIZERS) >= set(_TOKENIZERS) - set(_DOWNLOADING)
     for arguments in (["a", "-r", "b", "-m", name] for name in METRIC_NAMES):
         assert list(make_scorers(command_arguments.parse_score(arguments))) == arguments[-1:]
-    for name in command_arguments.MBR_METRICS:
+    for name in command_arguments.mbr_metrics():
         assert make_scorers(command_arguments.parse_mbr(["a", "-m", name]))[name].measure.pair_orders
 
 

@@ -19,7 +19,7 @@ from ngram_metrics._cli.command_arguments import parse_score
 from ngram_metrics._core.metrics.registry import REGISTRY, row_of
 from ngram_metrics._evaluation import FORMATS
 
-#: What a character costs, by the names of metrics that plain Python has.
+#: The costs of the metrics that plain Python scores.
 COSTS = {name: row.python_cost for name, row in REGISTRY.items() if row.python_cost is not None}
 METRICS = ",".join(COSTS)
 #: Lines that a rule for words, or a warning, treats in another way than others.

@@ -25,7 +25,7 @@ from ngram_metrics import (
     pair,
 )
 from ngram_metrics._cli import score_in_python
-from ngram_metrics._cli.command_arguments import MBR_METRICS
+from ngram_metrics._cli.command_arguments import mbr_metrics
 from ngram_metrics._core.basics.option_checks import ROUGE_KEYS
 from ngram_metrics._core.metrics.registry import METRIC_NAMES, takers_of
 from ngram_metrics.columns import StatisticsColumns
@@ -179,7 +179,7 @@ def test_a_segment_has_one_number(name: str, files: list[str], folder: Path, cap
         assert {title: [row[title][0] for row in rows] for title in rows[0]} == expected
 
 
-@pytest.mark.parametrize("name", MBR_METRICS)
+@pytest.mark.parametrize("name", mbr_metrics())
 def test_a_utility_is_the_number_of_a_segment(name: str, folder: Path, capsys):
     make, function, _ = APIS[name]
     rows = [[text] for text in HYPOTHESES]

@@ -40,9 +40,8 @@ from ngram_metrics._core.basics.option_checks import (
     checked_order,
     exact,
 )
-from ngram_metrics._core.counting.documents import Batch, DocumentGroups, float_dtype, repeat_each
+from ngram_metrics._core.counting.documents import Batch, float_dtype
 from ngram_metrics._core.counting.matches import ngram_totals
-from ngram_metrics._core.counting.pools import AggregateMatches, aggregate_matches
 from ngram_metrics._core.counting.python_matches import Tokens, list_totals, match_ngrams
 from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, PairCounts
 from ngram_metrics._core.scoring.metric_row import MetricRow
@@ -267,22 +266,3 @@ ROWS = (
     MetricRow("chrF", make_chrf, _LOWERCASE, pair_names=("chrf",), python_cost=370),
     MetricRow("chrF++", make_chrf, _LOWERCASE, {"word_order": 2}, pair_names=("chrf++",), python_cost=440),
 )
-
-
-def aggregate_scores(
-    measure: ChrfMeasure, hypotheses: DocumentGroups, references: DocumentGroups, device: torch.device
-) -> Tensor:
-    """Return chrF of each hypothesis, ``(hypotheses,)``, with the average counts of its group's references.
-
-    The measure is without words, and a hypothesis without references scores 0.
-    """
-    scores = score_aggregates(measure, aggregate_matches(hypotheses, references, measure.char_order, device))
-    return scores * (repeat_each(references.counts, hypotheses.counts) > 0).to(scores.device)
-
-
-def score_aggregates(measure: ChrfMeasure, counts: AggregateMatches) -> Tensor:
-    """Return chrF of each hypothesis, ``(hypotheses,)``, with the average counts of at least one reference."""
-    matches, hypothesis, reference = counts
-    # All counts are multiplied by the number of references, which changes neither precision nor recall.
-    statistics = MatchStatistics(matches, hypothesis * (reference > 0), reference)
-    return score_rows(measure, pack(statistics, measure.layout))

@@ -47,11 +47,6 @@ def values_of(name: str) -> tuple[str, ...]:
     return DEFAULT_ROUGE_KEYS if name == "rouge" else (name,)
 
 
-def text_options() -> tuple[str, ...]:
-    """Return all options for text, as the command names them."""
-    return tuple(dict.fromkeys(option for row in REGISTRY.values() for option in row.text_options))
-
-
 def takers_of(text_option: str) -> tuple[str, ...]:
     """Return the names of the metrics that take an option for text."""
     return tuple(name for name, row in REGISTRY.items() if text_option in row.text_options)

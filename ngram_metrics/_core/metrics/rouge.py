@@ -185,26 +185,30 @@ class RougeMeasure(KeyedMeasure[MatchStatistics]):
             document if isinstance(document, RougeText) else RougeText(document, [document])
             for document in (hypothesis, *references)
         )
-        rows = [_count_in_python(first, other, self.variants) for other in others]
-        if len(rows) == 1:
-            (counts,) = rows
-        elif self.reducer == "sum":
-            fields = [zip(*key_rows, strict=True) for key_rows in zip(*rows, strict=True)]
-            counts = [(sum(matched), sum(has), sum(wants)) for matched, has, wants in fields]
-        else:
-            counts = [max(key_rows, key=self._selection_score) for key_rows in zip(*rows, strict=True)]
-        return tuple(zip(*counts, strict=True))
+        return tuple(zip(*self.count_keys(first, others), strict=True))
 
-    def _selection_score(self, counts: Counts) -> float:
-        """Return the score by which the best reference of a key is chosen."""
-        return precision_recall_f_in_python(counts, self.alpha)[1 if self.reducer == "best_recall" else 2]
+    def count_keys(self, hypothesis: RougeText, references: Sequence[RougeText]) -> list[Counts]:
+        """Return the counts of each key in plain Python, with its best reference or summed."""
+        if len(references) == 1:
+            return _count_in_python(hypothesis, references[0], self.variants)
+        rows = [_count_in_python(hypothesis, reference, self.variants) for reference in references]
+        rows_by_key = zip(*rows, strict=True)
+        if self.reducer == "sum":
+            fields = [zip(*key_rows, strict=True) for key_rows in rows_by_key]
+            return [(sum(matched), sum(has), sum(wants)) for matched, has, wants in fields]
+        column = 1 if self.reducer == "best_recall" else 2
+        return [max(key_rows, key=lambda counts: self.score_key(counts)[column]) for key_rows in rows_by_key]
 
     def score(self, statistics: MatchStatistics) -> Tensor:
         """Return ``(..., keys, 3)``: precision, recall and F of each key, from 0 to 1."""
         return precision_recall_f(statistics, self.alpha)
 
     def score_in_python(self, counts: tuple[Sequence[int], ...]) -> list[tuple[float, float, float]]:
-        return [precision_recall_f_in_python(key, self.alpha) for key in zip(*counts, strict=True)]
+        return list(map(self.score_key, zip(*counts, strict=True)))
+
+    def score_key(self, counts: Counts) -> tuple[float, float, float]:
+        """Return precision, recall and F of a key."""
+        return _precision_recall_f_in_python(counts, self.alpha)
 
     def select_key(self, key: int) -> RougeMeasure:
         return replace(self, variants=self.variants[key : key + 1])
@@ -268,7 +272,7 @@ def precision_recall_f(counts: MatchStatistics, alpha: float | None = None) -> T
     return torch.stack((precision, recall, fmeasure), -1)
 
 
-def precision_recall_f_in_python(counts: Counts, alpha: float | None = None) -> tuple[float, float, float]:
+def _precision_recall_f_in_python(counts: Counts, alpha: float | None) -> tuple[float, float, float]:
     """Return precision, recall and F of counts."""
     matched, has, wants = counts
     precision = matched / (has or 1)

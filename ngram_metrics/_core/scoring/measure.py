@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias,
 
 from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.basics.option_checks import checked_order
-from ngram_metrics._core.counting.all_pairs import MatchBlock, all_pairs_matches
 from ngram_metrics._core.counting.documents import Batch, DocumentGroups
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from ngram_metrics._core.counting.all_pairs import MatchBlock
 
 #: A NamedTuple of tensors with any leading dimensions: one row per segment, a sum, or a matrix of pairs.
 Statistics = TypeVar("Statistics", bound="tuple[Tensor, ...]")
@@ -151,6 +152,8 @@ class Measure(ABC, Generic[Statistics]):
         self, hypotheses: DocumentGroups, references: DocumentGroups, device: torch.device
     ) -> Iterator[MatchBlock]:
         """Count every hypothesis with every reference of its group in the first kind of token, block by block."""
+        from ngram_metrics._core.counting.all_pairs import all_pairs_matches  # a command that scores needs no pairs
+
         # chrF of words alone has the order 0 of characters, and order 1 sets the limits of its blocks.
         return all_pairs_matches(hypotheses, references, max(1, self.pair_orders[0]), device)
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.counting.all_pairs import MatchBlock, all_pairs_matches, small_block
-from ngram_metrics._core.counting.documents import DocumentGroups, float_dtype
-from ngram_metrics._core.counting.pools import SmallLayout
-from ngram_metrics._core.scoring.measure import AnyMeasure, PairCounts
+from ngram_metrics._core.counting.documents import DocumentGroups, float_dtype, repeat_each
+from ngram_metrics._core.counting.pools import AggregateMatches, SmallLayout, aggregate_matches
+from ngram_metrics._core.scoring.measure import AnyMeasure, MatchStatistics, PairCounts
+from ngram_metrics._core.scoring.rows import pack, score_rows
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -130,3 +131,23 @@ def _counts_of(kind: Side, order: int, cut: MatchBlock) -> PairCounts:
     device = matches.device
     lengths = hypotheses.padded_lengths().to(device), references.padded_lengths().to(device)
     return PairCounts(matches, lengths[0].unsqueeze(2), lengths[1].unsqueeze(1))
+
+
+def aggregate_scores(
+    measure: AnyMeasure, hypotheses: DocumentGroups, references: DocumentGroups, device: torch.device
+) -> Tensor:
+    """Return the score of each hypothesis, ``(hypotheses,)``, with the average counts of its group's references.
+
+    The measure is without words, and a hypothesis without references scores 0.
+    """
+    (order,) = measure.pair_orders
+    scores = score_aggregates(measure, aggregate_matches(hypotheses, references, order, device))
+    return scores * (repeat_each(references.counts, hypotheses.counts) > 0).to(scores.device)
+
+
+def score_aggregates(measure: AnyMeasure, counts: AggregateMatches) -> Tensor:
+    """Return the score of each hypothesis, ``(hypotheses,)``, with the average counts of at least one reference."""
+    matches, hypothesis, reference = counts
+    # All counts are multiplied by the number of references, which changes neither precision nor recall.
+    statistics = MatchStatistics(matches, hypothesis * (reference > 0), reference)
+    return score_rows(measure, pack(statistics, measure.layout))

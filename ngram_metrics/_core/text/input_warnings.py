@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 #: Letters and punctuation of scripts without spaces between words, and how many of them between spaces are too many for
 #: words, on average: of Han and Hiragana, and of Thai, Lao, Burmese and Khmer. Katakana alone is often one word.
 _WITHOUT_BLANKS = (
-    (re.compile("[\u3001-\u3002\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff1f]"), 5),
-    (re.compile("[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff]"), 12),
+    ("[\u3001-\u3002\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff1f]", 5),
+    ("[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff]", 12),
 )
 #: How many hypotheses and references are looked at, and how many characters of each.
 _FEW_TEXTS, _FEW_CHARACTERS = 4, 60
@@ -149,8 +149,8 @@ def warn_of_unsplit_texts(
     if joined.isascii():
         return
     for letters, shortest in _WITHOUT_BLANKS:
-        parts = joined.split() if letters.search(joined) else []
-        counts = [count for part in parts if (count := len(letters.findall(part)))]
+        parts = joined.split() if re.search(letters, joined) else []
+        counts = [count for part in parts if (count := len(re.findall(letters, part)))]
         if counts and sum(counts) >= shortest * len(counts) and 2 * sum(counts) > sum(map(len, parts)):
             warn_user(
                 "the texts have no spaces between words, and this tokenizer splits at spaces: a segment is one word. "

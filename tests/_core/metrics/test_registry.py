@@ -8,8 +8,10 @@ import sys
 
 import pytest
 
-from ngram_metrics._cli.command_arguments import MBR_METRICS, mbr_parser, score_parser
-from ngram_metrics._core.metrics.registry import REGISTRY, make_metric, takers_of, text_options
+from ngram_metrics._cli.command_arguments import mbr_metrics, mbr_parser, score_parser
+from ngram_metrics._core.metrics.registry import REGISTRY, make_metric, takers_of
+
+TEXT_OPTIONS = {option for row in REGISTRY.values() for option in row.text_options}
 
 #: The metrics that split text at whitespace by default.
 WITHOUT_RULE = ("overlap", "gleu", "repetition")
@@ -19,9 +21,15 @@ WITHOUT_RULE = ("overlap", "gleu", "repetition")
 def test_the_command_has_the_options_for_text_of_all_rows(make_parser):
     (group,) = [group for group in make_parser()._action_groups if group.title == "how text is read"]
     options = {action.dest for action in group._group_actions} - {"spm_model"}
-    assert options == {*text_options()}, "add the option to add_options in ngram_metrics/_cli/shared_options.py"
-    told = {action.dest: action.help for action in group._group_actions}
-    for option in text_options():
+    assert options == TEXT_OPTIONS, "add the option to add_options in ngram_metrics/_cli/shared_options.py"
+
+
+@pytest.mark.parametrize("make_parser", [score_parser, mbr_parser])
+def test_the_help_of_an_option_names_the_metrics_that_take_it(make_parser):
+    parser = make_parser()
+    parser.format_help()
+    told = {action.dest: action.help for action in parser.text_actions}
+    for option in TEXT_OPTIONS:
         assert [name for name in takers_of(option) if name not in re.split(r"[ ,;]+", told[option])] == []
     defaults = re.findall(r"(\S+) for (\w+)", told["tokenizer"].partition("default: ")[2])
     assert {name: default for default, name in defaults} == {"bleu": "13a", **dict.fromkeys(WITHOUT_RULE, "none")}
@@ -33,7 +41,7 @@ def test_a_row_says_what_the_metric_takes(name):
     metric = make_metric(name)
     assert metric.measure.has_references == row.needs_references
     assert metric.average == row.average
-    for option in text_options():
+    for option in TEXT_OPTIONS:
         is_taken = make_metric(name, **{option: "char" if option == "tokenizer" else True}) != metric
         assert is_taken == (name in takers_of(option)), option
 
@@ -45,7 +53,7 @@ def test_a_metric_scores_pairs_if_mbr_decoding_lists_it(name):
         scores_pairs = bool(scorer.measure.pair_orders) and scorer.measure.higher_is_better
     except ValueError:
         scores_pairs = False
-    assert scores_pairs == (name in MBR_METRICS)
+    assert scores_pairs == (name in mbr_metrics())
 
 
 def test_every_row_of_every_file_is_in_the_registry():
