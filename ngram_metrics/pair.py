@@ -18,7 +18,6 @@ from functools import lru_cache, wraps
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, get_args
 
-from ngram_metrics.basics.keywords import check_arguments
 from ngram_metrics.basics.option_checks import (
     DEFAULT_ROUGE_KEYS,
     ROUGE_KEYS,
@@ -31,9 +30,7 @@ from ngram_metrics.basics.option_checks import (
 from ngram_metrics.counting.python_matches import RougeText
 from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.python_measures import PythonBleu, PythonChrf, PythonGleu, PythonOverlap
-from ngram_metrics.text import input_forms
 from ngram_metrics.text.messages import name_unhashable
-from ngram_metrics.text.python_readers import PythonCharacterReader, PythonReader, PythonRougeReader, PythonWordReader
 from ngram_metrics.text.single_texts import prepare_texts, read_summaries, split_characters, split_words, summary_of_ids
 from ngram_metrics.text.tokenizer_option import is_for_text_only
 from ngram_metrics.text.word_rules import has_splitter
@@ -41,6 +38,7 @@ from ngram_metrics.text.word_rules import has_splitter
 if TYPE_CHECKING:
     from ngram_metrics.basics.option_checks import RougeKey, Smoothing
     from ngram_metrics.text.input_types import Document, Tokenizer
+    from ngram_metrics.text.python_readers import PythonReader
 
 __all__ = ["bleu", "chrf", "rouge", "gleu", "overlap"]
 
@@ -144,11 +142,11 @@ def _else_by(
             try:
                 return function(*args, **options)
             except TypeError:
-                check_arguments(function, args, options)
+                _name_arguments(function, args, options)
                 raise
             except (Unusual, OverflowError):
                 # The block ends before other functions are called, so that their errors have no other one before them.
-                given = check_arguments(function, args, options)
+                given = _name_arguments(function, args, options)
             _refuse_wrong(make_reader, **given)
             return _call_functional(name, **given)
 
@@ -157,8 +155,17 @@ def _else_by(
     return decorate
 
 
+# What is needed for unusual and wrong input alone is imported by then, because a process for one pair starts at once.
+def _name_arguments(function: Callable[..., object], args: Any, options: Any) -> dict[str, Any]:
+    from ngram_metrics.basics.keywords import check_arguments
+
+    return check_arguments(function, args, options)
+
+
 def _refuse_wrong(make_reader: Callable[..., PythonReader], hypothesis: Any, references: Any, **options: Any) -> None:
     """Raise the error of ``functional`` for wrong options for reading, and for wrong documents, without torch."""
+    from ngram_metrics.text import input_forms
+
     reader = make_reader(**options)
     segments = input_forms.read([hypothesis], [references])
     if isinstance(segments, input_forms.PaddedSegments) or segments.kind == "text":
@@ -175,16 +182,22 @@ def _refuse_wrong(make_reader: Callable[..., PythonReader], hypothesis: Any, ref
 
 
 def _word_reader(tokenizer: Any = None, lowercase: Any = False, pad_id: Any = None, **_: Any) -> PythonReader:
+    from ngram_metrics.text.python_readers import PythonWordReader
+
     return PythonWordReader(tokenizer, lowercase, pad_id)
 
 
 def _character_reader(
     lowercase: Any = False, whitespace: Any = False, word_order: int = 0, pad_id: Any = None, **_: Any
 ) -> PythonReader:
+    from ngram_metrics.text.python_readers import PythonCharacterReader
+
     return PythonCharacterReader(lowercase, whitespace, word_order > 0, pad_id)
 
 
 def _rouge_reader(rouge_keys: Any = None, accumulate: Any = None, **options: Any) -> PythonReader:
+    from ngram_metrics.text.python_readers import PythonRougeReader
+
     return PythonRougeReader(**options)
 
 
