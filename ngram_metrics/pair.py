@@ -19,7 +19,6 @@ from functools import lru_cache, wraps
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, get_args
 
-from ngram_metrics._core.basics.keywords import check_arguments
 from ngram_metrics._core.basics.option_checks import (
     DEFAULT_ROUGE_KEYS,
     ROUGE_KEYS,
@@ -178,17 +177,24 @@ def _else_by(
             try:
                 return function(*args, **options)
             except TypeError:
-                check_arguments(function, args, options)
+                _name_arguments(function, args, options)
                 raise
             except (Unusual, OverflowError):
                 # The block ends before other functions are called, so that their errors have no other one before them.
-                given = check_arguments(function, args, options)
+                given = _name_arguments(function, args, options)
             _refuse_wrong(make_reader, **given)
             return _call_functional(name, **given)
 
         return score
 
     return decorate
+
+
+# What is needed for unusual and wrong input alone is imported by then, because a process for one pair starts at once.
+def _name_arguments(function: Callable[..., object], args: Any, options: Any) -> dict[str, Any]:
+    from ngram_metrics._core.basics.keywords import check_arguments
+
+    return check_arguments(function, args, options)
 
 
 def _refuse_wrong(make_reader: Callable[..., Reader], hypothesis: Any, references: Any, **options: Any) -> None:

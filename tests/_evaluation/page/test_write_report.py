@@ -45,7 +45,7 @@ def test_the_numbers_are_those_of_the_command(folder, capsys, options):
                 difference = entry["score"] - expected["systems"]["base.txt"][value]["score"]
                 significant = entry["p_value"] < 0.05
                 row.append(f"{difference:+.2f} [{entry['difference_low']:.2f}, {entry['difference_high']:.2f}]")
-                row.append(f"{entry['p_value']:.4f}" + ("+" if difference > 0 else "-") * significant)
+                row.append(f"{entry['p_value']:.4f}" + (" +" if difference > 0 else " -") * significant)
                 row.append(("1" if difference > 0 else "2") if significant else "1-2")
                 row += [str(entry[count]) for count in ("wins", "ties", "losses")]
             else:
