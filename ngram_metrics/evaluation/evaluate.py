@@ -23,7 +23,7 @@ from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, Systems,
 from ngram_metrics.metric.scorer import Metric, Scorer
 from ngram_metrics.metric.signature import format_references
 from ngram_metrics.scores.resampling import SEED
-from ngram_metrics.significance.comparisons import Correction, Test
+from ngram_metrics.significance.comparisons import Correction, PairPValues, Test
 from ngram_metrics.text.input_types import Tokenizer
 from ngram_metrics.text.input_warnings import warn_of_unicode_form
 from ngram_metrics.text.labels import Labels
@@ -66,10 +66,11 @@ class Evaluation:
         return self._outcome.groups
 
     @property
-    def pairs(self) -> dict[str, dict[str, dict[str, float]]]:
+    def pairs(self) -> PairPValues:
         """The p-values of all pairs of systems, ``pairs[value][a][b]``, as in ``ngram_metrics.significance.matrix``.
 
-        They are corrected for the number of pairs, and computed when they are first asked for; {} for one system.
+        They are corrected for the number of pairs, and computed when they are first asked for; {} for one system. Each
+        is a float that has its number of draws as ``draws``.
         """
         return self._outcome.pairs
 

@@ -18,7 +18,6 @@ from ngram_metrics.evaluation.results import (
     ComparisonPlan,
     Grouping,
     Outcome,
-    PairPValues,
     Result,
     Results,
 )
@@ -26,7 +25,7 @@ from ngram_metrics.metric.scorer import Scorer, count_systems
 from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.resampling import interval
 from ngram_metrics.scores.rows import row_width, score_corpora
-from ngram_metrics.significance.comparisons import TRIALS, Test, compare_all_pairs, compare_with_first
+from ngram_metrics.significance.comparisons import TRIALS, PairPValues, Test, compare_all_pairs, compare_with_first
 from ngram_metrics.significance.paired_systems import Paired, pair_rows, resample_scores
 from ngram_metrics.text.messages import numbered_from
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
@@ -145,13 +145,20 @@ class Paired:
         return weights.to(torch.float64) @ self._columns
 
 
-def resample_scores(tested: Sequence[Paired], resamples: int, seed: int) -> list[Tensor]:
-    """Return for each metric the scores of all systems in the same corpora, ``(resamples, systems, *score_shape)``."""
+def resample_scores(
+    tested: Sequence[Paired], resamples: int, seed: int, progress: Callable[[int], object] = lambda draws: None
+) -> list[Tensor]:
+    """Return for each metric the scores of all systems in the same corpora, ``(resamples, systems, *score_shape)``.
+
+    ``progress`` is called with the number of draws that a metric has scored.
+    """
     scores: list[list[Tensor]] = [[] for _ in tested]
     for weights in bootstrap_weights(len(tested[0].values), resamples, seed):
         for paired, drawn in zip(tested, scores, strict=True):
             segments = paired.count_segments(weights)
-            drawn += map(paired.score, paired.sums(weights), segments.split(paired.draws_at_once))
+            for sums, counts in zip(paired.sums(weights), segments.split(paired.draws_at_once), strict=True):
+                drawn.append(paired.score(sums, counts))
+                progress(len(sums))
     return list(map(torch.cat, scores))
 
 
