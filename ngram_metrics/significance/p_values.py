@@ -17,8 +17,6 @@ from ngram_metrics.significance.paired_systems import NUMBERS_AT_ONCE, Paired
 
 #: Which differences of resampled corpora count: see ``bootstrap_p_values``.
 Alternative = Literal["two-sided", "sacrebleu"]
-#: The most numbers of sums that are kept, 8 bytes each.
-_MOST_KEPT = 1 << 22
 #: Differences that agree within this share of the larger score are equal.
 _ROUNDING = 1e-12
 
@@ -63,31 +61,16 @@ def randomization_p_values(
     """
     enough = trials + 1 if enough is None else enough
     tallies = [_Tally(paired, pairs, trials, enough) for paired in tested]
-    for metric, sums in _swapped_sums(tested, trials, seed):
-        tallies[metric].add(sums)
-        progress(len(sums))
+    for weights in swaps(len(tested[0].values), trials, seed):
+        for tally in tallies:
+            for sums in tally.paired.sums(weights):
+                if not len(tally.going):
+                    break
+                tally.add(sums)
+                progress(len(sums))
         if not any(len(tally.going) for tally in tallies):
             break
     return [(tally.p_values(), tally.draws) for tally in tallies]
-
-
-def _swapped_sums(tested: Sequence[Paired], trials: int, seed: int) -> Iterator[tuple[int, Tensor]]:
-    """Yield the index of each metric with the sums ``(draws, systems, width)`` over what is swapped, block by block."""
-    # They are kept if they are few, because the page compares all pairs after ``evaluate`` has compared some.
-    known_sums = tested[0].kept_sums
-    if (trials, seed) in known_sums:
-        yield from known_sums[trials, seed]
-        return
-    blocks = []
-    keeps = trials * sum(paired.values[0].numel() for paired in tested) <= _MOST_KEPT
-    for weights in swaps(len(tested[0].values), trials, seed):
-        for metric, paired in enumerate(tested):
-            for sums in paired.sums(weights):
-                yield metric, sums
-                if keeps:
-                    blocks.append((metric, sums))
-    if keeps:
-        known_sums[trials, seed] = blocks
 
 
 class _Tally:
@@ -100,7 +83,7 @@ class _Tally:
     """
 
     def __init__(self, paired: Paired, pairs: Tensor, trials: int, enough: int) -> None:
-        self._paired, self._pairs, self._enough = paired, pairs, enough
+        self.paired, self._pairs, self._enough = paired, pairs, enough
         self.count = torch.zeros_like(paired.corpus_scores[pairs[0]], dtype=torch.int64)
         self.draws = torch.full_like(self.count, trials)
         self.going = torch.arange(pairs.shape[1], device=pairs.device)
@@ -108,7 +91,7 @@ class _Tally:
 
     def add(self, sums: Tensor) -> None:
         """Count the next draws, from the sums ``(draws, systems, width)`` over what is swapped."""
-        paired, totals = self._paired, self._paired.totals
+        paired, totals = self.paired, self.paired.totals
         for places, first, second in _split(sums[:, :1].numel(), self.going, *self._pairs[:, self.going]):
             difference, rounding = _measure_difference(paired.corpus_scores, first, second)
             # What a trial moves from the sums of the first system to the sums of the second.
@@ -128,7 +111,7 @@ class _Tally:
         """Return the p-values ``(pairs, *score_shape)``."""
         # enough / l is (c + 1) / (n + 1) of the draws before the l-th.
         stopped = (self.count == self._enough).to(torch.int64)
-        return _share(self.count - stopped, self.draws - stopped, len(self._paired.values))
+        return _share(self.count - stopped, self.draws - stopped, len(self.paired.values))
 
 
 def paired_differences(paired: Paired, scores: Tensor, pairs: Tensor) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
@@ -50,14 +50,12 @@ class Paired:
             segment if none are given.
         segments: ``(clusters,)`` float64, the number of segments of each cluster.
         unit: what is drawn, ``"segments"`` or ``"clusters"``.
-        kept_sums: the sums under swaps that ``ngram_metrics.significance.p_values`` keeps, by trials and seed.
     """
 
     scorer: Scorer
     values: Tensor
     segments: Tensor
     unit: str
-    kept_sums: dict[tuple[int, int], list[tuple[int, Tensor]]] = field(default_factory=dict, compare=False, repr=False)
 
     def score(self, sums: Tensor, segments: Tensor | None = None) -> Tensor:
         """Return the scores ``(..., *score_shape)`` of sums ``(..., width)`` over ``segments``, None for all."""
