@@ -5,8 +5,8 @@ any with Holm's; 24 systems of 20 segments take at most 3 s of CPU time, and 100
 5 minutes.
 
 How to run: ``python tests/benchmarks/null_pairs.py FOLDER``. FOLDER holds ``reference.txt`` and ``systems/*.txt``, one
-segment a line. ``--systems 2,34`` and ``--runs`` set what is simulated, 0 for nothing, and ``--times`` adds the times.
-It takes an hour.
+segment a line. ``--systems 2,34``, ``--metrics overlap`` and ``--runs``, 0 for none, say what is simulated, and
+``--times`` adds the times. It takes an hour.
 
 A run draws 100 segments, and deals each system one of the folder's outputs for each segment, so that no system is
 better. The systems of the times have 5 % of the words of the first output changed, or 9 %.
@@ -34,9 +34,9 @@ def read_lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
 
 
-def simulate(rows: list[Tensor], systems: int, runs: int) -> None:
+def simulate(metrics: str, rows: list[Tensor], systems: int, runs: int) -> None:
     """Print the shares from the counts of each metric, ``(outputs, segments, fields)``."""
-    scorers = checked_scorers(METRICS)
+    scorers = checked_scorers(metrics)
     generator = torch.Generator().manual_seed(systems)
     names = [str(system) for system in range(systems)]
     found = {value: [0, 0] for value in scorers}
@@ -85,6 +85,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--systems", default="2,8,34", help="apart by commas (%(default)s)")
+    parser.add_argument("--metrics", default=METRICS, help="of the simulation, apart by commas (%(default)s)")
     parser.add_argument("--runs", type=int, default=2000, help="of each number of systems (%(default)s)")
     parser.add_argument("--times", action="store_true", help="measure times, too")
     options = parser.parse_args()
@@ -97,10 +98,10 @@ def main() -> None:
         for systems, segments in ((12, 20), (24, 20), (24, 1000), (100, 1000)):
             measure(next(iter(outputs.values())), references, systems, segments)
     if options.runs:
-        counted = evaluate(outputs, references, METRICS, confidence=None)._systems.values()
+        counted = evaluate(outputs, references, options.metrics, confidence=None)._systems.values()
         rows = [torch.stack([counts.segment_rows() for counts in metric]) for metric in zip(*counted, strict=True)]
         for systems in map(int, options.systems.split(",")):
-            simulate(rows, systems, options.runs)
+            simulate(options.metrics, rows, systems, options.runs)
 
 
 if __name__ == "__main__":
