@@ -28,7 +28,7 @@ from ngram_metrics._evaluation.evaluate_arguments import (
 )
 from ngram_metrics._evaluation.results import GroupResults, Outcome, Results
 from ngram_metrics._evaluation.system_counts import CHUNK, SystemCounts, Systems, compute_outcome, count, segment_values
-from ngram_metrics.significance.comparisons import Correction, Test
+from ngram_metrics.significance.comparisons import Correction, PairPValues, Test
 
 if TYPE_CHECKING:
     import pandas
@@ -66,10 +66,11 @@ class Evaluation:
         return self._outcome.groups
 
     @property
-    def pairs(self) -> dict[str, dict[str, dict[str, float]]]:
+    def pairs(self) -> PairPValues:
         """The p-values of all pairs of systems, ``pairs[value][a][b]``, as in ``ngram_metrics.significance.matrix``.
 
-        They are corrected for the number of pairs, and computed when they are first asked for; {} for one system.
+        They are corrected for the number of pairs, and computed when they are first asked for; {} for one system. Each
+        is a float that has its number of draws as ``draws``.
         """
         return self._outcome.pairs
 

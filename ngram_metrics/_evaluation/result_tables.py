@@ -127,8 +127,8 @@ def _explain(outcome: Outcome, style: Style, heads: Mapping[str, str]) -> list[s
             lines.append(f"Differences from {outcome.baseline} below about {detectable} would often be missed")
         if style.details:
             lines.append(
-                "Ranks are those that the tests of all pairs allow: from 1 + the systems that are significantly better "
-                f"to {len(outcome.results)} - those that are significantly worse"
+                f"Ranks are those that the tests of all pairs, of {outcome.pair_draws}, allow: from 1 + the systems "
+                f"that are significantly better to {len(outcome.results)} - those that are significantly worse"
             )
     if lower := [heads.get(value, value) for value, better in outcome.higher_is_better.items() if not better]:
         lines.append(f"A lower score is better: {', '.join(lower)}")

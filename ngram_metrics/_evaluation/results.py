@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from ngram_metrics.significance.comparisons import Correction, Test
+    from ngram_metrics.significance.comparisons import Correction, PairPValues, Test
 
 #: A label for each segment by the name of a grouping; None is the name of labels that were given without one.
 Grouping: TypeAlias = Mapping[str | None, Sequence[Hashable]]
@@ -78,8 +78,6 @@ class Result:
 Results: TypeAlias = dict[str, dict[str, Result]]
 #: The results of groups: ``Results`` by label, or by the name of a grouping and label.
 GroupResults: TypeAlias = dict[Any, Any]
-#: The p-values of all pairs of systems, by value and two systems.
-PairPValues: TypeAlias = dict[str, dict[str, dict[str, float]]]
 
 
 class ComparisonPlan(NamedTuple):
@@ -145,6 +143,12 @@ class Outcome:
     def pairs(self) -> PairPValues:
         """The corrected p-values of all pairs of systems, by value and two systems, empty for one system."""
         return self.compare_pairs()
+
+    @property
+    def pair_draws(self) -> str:
+        """The fewest and the most draws of the p-values of ``pairs``, as text."""
+        draws = {p_value.draws for table in self.pairs.values() for row in table.values() for p_value in row.values()}
+        return " to ".join(map(str, sorted({min(draws), max(draws)}))) + " draws"
 
     @cached_property
     def ranks(self) -> dict[str, dict[str, tuple[int, int]]]:

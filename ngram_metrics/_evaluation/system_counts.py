@@ -23,11 +23,10 @@ from ngram_metrics._evaluation.results import (
     ComparisonPlan,
     Grouping,
     Outcome,
-    PairPValues,
     Result,
     Results,
 )
-from ngram_metrics.significance.comparisons import TRIALS, Test, compare_all_pairs, compare_with_first
+from ngram_metrics.significance.comparisons import TRIALS, PairPValues, Test, compare_all_pairs, compare_with_first
 from ngram_metrics.significance.paired_systems import Paired, pair_rows, resample_scores
 
 #: Segments that are counted at a time.

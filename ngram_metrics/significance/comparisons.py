@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor
 
 from ngram_metrics._core.basics.option_checks import RESAMPLES
+from ngram_metrics._core.basics.output import Progress
 from ngram_metrics._core.scoring.resampling import interval
 from ngram_metrics._core.text.messages import warn_user
 from ngram_metrics.significance.p_values import bootstrap_p_values, holm, paired_differences, randomization_p_values
@@ -22,8 +23,26 @@ Correction = Literal["holm"] | None
 TRIALS = 10_000
 #: With fewer segments or clusters the bootstrap finds too many differences, see docs/concepts/paired_tests.md.
 _FEW = 50
-#: The fewest draws for each pair of a matrix, so that the smallest p-value, corrected, is at most 1 / 200.
-_DRAWS_PER_PAIR = 200
+#: The draws for each pair of a matrix, of which the smallest p-value, corrected, is below .05; ten times as many up to
+#: ``_AMPLE_DRAWS`` for all.
+_DRAWS_PER_PAIR = 20
+_AMPLE_DRAWS = 25_000
+#: A value of a pair that counts this many draws, .05 of ``TRIALS``, is clearly not significant, and stops.
+_ENOUGH = TRIALS // 20
+
+
+class PValue(float):
+    """A p-value of a pair of systems with its number of draws, on the page docs/concepts/paired_tests.md.
+
+    Attributes:
+        draws: the number of draws. It differs between pairs of a randomization test, see ``matrix``.
+    """
+
+    draws: int
+
+
+#: The p-values of all pairs of systems, by value and two systems.
+PairPValues: TypeAlias = dict[str, dict[str, dict[str, PValue]]]
 
 
 def check_correction(correction: Correction) -> None:
@@ -34,19 +53,27 @@ def check_correction(correction: Correction) -> None:
 
 def compare_all_pairs(
     tested: Sequence[Paired], names: Sequence[str], test: Test, correction: Correction, seed: int
-) -> list[dict[str, dict[str, dict[str, float]]]]:
+) -> list[PairPValues]:
     """Return for each metric what ``ngram_metrics.significance.matrix`` returns, from the same draws."""
     pairs = torch.triu_indices(len(names), len(names), 1, device=tested[0].values.device)
-    enough = _DRAWS_PER_PAIR * pairs.shape[1]
-    scores = resample_scores(tested, max(RESAMPLES, enough), seed) if test == "bootstrap" else []
-    p_values = _compute_p_values(tested, pairs, scores, max(TRIALS, enough), seed)
+    fewest = _DRAWS_PER_PAIR * pairs.shape[1]
+    most = max(RESAMPLES if test == "bootstrap" else TRIALS, fewest, min(10 * fewest, _AMPLE_DRAWS))
+    with Progress("draws", most * len(tested)) as bar:
+        if test == "bootstrap":
+            scores = resample_scores(tested, most, seed, bar.update)
+            compared = [(chances, torch.full_like(chances, most)) for chances in _bootstrap(tested, scores, pairs)]
+        else:
+            compared = randomization_p_values(tested, pairs, most, seed, _ENOUGH, bar.update)
     matrices = []
-    for paired, metric_p_values in zip(tested, p_values, strict=True):
-        result: dict[str, dict[str, dict[str, float]]] = {}
-        for value, pair_p_values in paired.scorer.name_values(correct(metric_p_values, correction)).items():
+    for paired, (p_values, draws) in zip(tested, compared, strict=True):
+        result: PairPValues = {}
+        value_draws = paired.scorer.name_values(draws)
+        for value, pair_p_values in paired.scorer.name_values(correct(p_values, correction)).items():
             table = result[value] = {name: {} for name in names}
-            for first, second, p_value in zip(*pairs.tolist(), pair_p_values.tolist(), strict=True):
-                table[names[first]][names[second]] = table[names[second]][names[first]] = p_value
+            columns = (*pairs.tolist(), pair_p_values.tolist(), value_draws[value].tolist())
+            for first, second, p_value, drawn in zip(*columns, strict=True):
+                table[names[first]][names[second]] = table[names[second]][names[first]] = chance = PValue(p_value)
+                chance.draws = int(drawn)
         matrices.append(result)
     return matrices
 
@@ -75,8 +102,10 @@ def compare_with_first(
     draws = confidence is not None or test == "bootstrap"
     scores = resample_scores(tested, RESAMPLES, seed) if draws else []
     p_values: list[Tensor] = []
-    if test is not None:
-        p_values = _compute_p_values(tested, pairs, scores if test == "bootstrap" else [], TRIALS, seed)
+    if test == "bootstrap":
+        p_values = _bootstrap(tested, scores, pairs)
+    elif test is not None:
+        p_values = [chances for chances, _ in randomization_p_values(tested, pairs, TRIALS, seed)]
     results = []
     for index, paired in enumerate(tested):
         result = Differences(correct(p_values[index], correction) if p_values else None)
@@ -88,12 +117,8 @@ def compare_with_first(
     return results
 
 
-def _compute_p_values(
-    tested: Sequence[Paired], pairs: Tensor, scores: Sequence[Tensor], trials: int, seed: int
-) -> list[Tensor]:
-    """Return the p-values of pairs in each metric, by the bootstrap if there are scores of resampled corpora."""
-    if not scores:
-        return randomization_p_values(tested, pairs, trials, seed)
+def _bootstrap(tested: Sequence[Paired], scores: Sequence[Tensor], pairs: Tensor) -> list[Tensor]:
+    """Return the p-values of pairs in each metric from the scores of resampled corpora."""
     warn_of_few(tested[0])
     return [bootstrap_p_values(paired, drawn, pairs, "two-sided") for paired, drawn in zip(tested, scores, strict=True)]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
@@ -50,14 +50,12 @@ class Paired:
             segment if none are given.
         segments: ``(clusters,)`` float64, the number of segments of each cluster.
         unit: what is drawn, ``"segments"`` or ``"clusters"``.
-        kept_sums: the sums under swaps that ``ngram_metrics.significance.p_values`` keeps, by trials and seed.
     """
 
     scorer: Scorer
     values: Tensor
     segments: Tensor
     unit: str
-    kept_sums: dict[tuple[int, int], list[tuple[int, Tensor]]] = field(default_factory=dict, compare=False, repr=False)
 
     def score(self, sums: Tensor, segments: Tensor | None = None) -> Tensor:
         """Return the scores ``(..., *score_shape)`` of sums ``(..., width)`` over ``segments``, None for all."""
@@ -145,13 +143,20 @@ class Paired:
         return weights.to(torch.float64) @ self._columns
 
 
-def resample_scores(tested: Sequence[Paired], resamples: int, seed: int) -> list[Tensor]:
-    """Return for each metric the scores of all systems in the same corpora, ``(resamples, systems, *score_shape)``."""
+def resample_scores(
+    tested: Sequence[Paired], resamples: int, seed: int, progress: Callable[[int], object] = lambda draws: None
+) -> list[Tensor]:
+    """Return for each metric the scores of all systems in the same corpora, ``(resamples, systems, *score_shape)``.
+
+    ``progress`` is called with the number of draws that a metric has scored.
+    """
     scores: list[list[Tensor]] = [[] for _ in tested]
     for weights in bootstrap_weights(len(tested[0].values), resamples, seed):
         for paired, drawn in zip(tested, scores, strict=True):
             segments = paired.count_segments(weights)
-            drawn += map(paired.score, paired.sums(weights), segments.split(paired.draws_at_once))
+            for sums, counts in zip(paired.sums(weights), segments.split(paired.draws_at_once), strict=True):
+                drawn.append(paired.score(sums, counts))
+                progress(len(sums))
     return list(map(torch.cat, scores))
 
 

@@ -100,6 +100,9 @@ def test_papers_have_the_names_of_values_of_their_columns_below_the_table_and_de
         assert "is better: TER" in text
     assert found.to_latex(details=True).count(" & difference & p & rank") == 2
     assert found.to_markdown(details=True).count(" | difference | p | rank ") == 2
+    draws = sorted(table["base"]["other"].draws for table in found.pairs.values())
+    assert f"tests of all pairs, of {draws[0]} draws, allow: from 1 +" in found.to_latex(details=True)
+    assert draws[0] == draws[-1] == 10_000
 
 
 def test_marks_say_which_way_a_significant_difference_goes():

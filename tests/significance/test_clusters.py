@@ -144,7 +144,10 @@ def test_all_pairs_of_systems_are_drawn_by_documents():
     for name, test, draws in (("bootstrap", TESTS[0], 1200), ("randomization", TESTS[1], 10_000)):
         found = matrix(systems, name, None, clusters=DOCUMENTS)["chrf"]
         expected = test(systems, "base", draws, clusters=DOCUMENTS)
-        assert found["base"] == {other: expected[other]["chrf"].p_value for other in ("alike", "close", "far")}
+        for other in ("alike", "close", "far"):
+            p_value = found["base"][other]
+            stopped = 500 / p_value.draws
+            assert p_value == (expected[other]["chrf"].p_value if p_value.draws == draws else stopped)
     assert matrix(systems, clusters=DOCUMENTS) != matrix(systems)
 
 

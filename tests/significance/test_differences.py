@@ -12,7 +12,7 @@ from systems import output, references
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore, evaluate
 from ngram_metrics._core.scoring.resampling import bootstrap_weights, swaps
-from ngram_metrics.significance import matrix, p_values, paired_systems
+from ngram_metrics.significance import matrix, paired_systems
 from ngram_metrics.significance.comparisons import compare_with_first
 from ngram_metrics.significance.paired_systems import pair_rows, pair_systems
 
@@ -146,18 +146,6 @@ def test_all_pairs_are_those_of_the_matrix_drawn_once_for_all_metrics(test: Any)
         for system, metric in systems.items():
             metric.update(OUTPUTS[system], REFERENCES)
         assert found[name] == matrix(systems, test, correction=None)[value]
-
-
-@pytest.mark.parametrize(("kept", "drawn"), [(1 << 22, 1), (0, 2)])
-def test_all_pairs_use_the_swaps_of_the_comparison_with_the_baseline_while_they_are_few(
-    kept: int, drawn: int, monkeypatch: pytest.MonkeyPatch
-):
-    expected = evaluate(OUTPUTS, REFERENCES, ["chrf", "rougeL"]).pairs
-    calls = []
-    monkeypatch.setattr(p_values, "_MOST_KEPT", kept)
-    monkeypatch.setattr(p_values, "swaps", lambda *arguments: calls.append(arguments) or swaps(*arguments))
-    assert evaluate(OUTPUTS, REFERENCES, ["chrf", "rougeL"]).pairs == expected
-    assert len(calls) == drawn
 
 
 @pytest.mark.parametrize("draw", [swaps, bootstrap_weights])

@@ -127,14 +127,14 @@ def _name_errors(name: str) -> Iterator[None]:
 
 
 class Progress:
-    """A progress bar on standard error that counts a unit, if that is a terminal and tqdm is installed."""
+    """A progress bar on standard error that counts a unit, of a total if given, on a terminal with tqdm installed."""
 
-    def __init__(self, unit: str) -> None:
+    def __init__(self, unit: str, total: int | None = None) -> None:
         self._bar = None
         with suppress(ImportError):
             from tqdm import tqdm
 
-            self._bar = tqdm(unit=f" {unit}", delay=DELAY, disable=None, leave=False)
+            self._bar = tqdm(unit=f" {unit}", total=total, delay=DELAY, disable=None, leave=False)
 
     def __enter__(self) -> Progress:
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 
 import numpy as np
@@ -18,6 +18,7 @@ from ngram_metrics._evaluation.page.page_words import ORDERS, Integers, Words, m
 from ngram_metrics._evaluation.result_tables import Style, format_outcome, grouping_head, label_text
 from ngram_metrics._evaluation.results import Outcome, Result, Results
 from ngram_metrics._evaluation.system_counts import Systems, score_part, segment_values
+from ngram_metrics.significance.comparisons import PValue
 
 #: The formats that the page can copy, and their titles.
 COPIES = {"latex": "LaTeX", "markdown": "Markdown", "tsv": "TSV"}
@@ -53,7 +54,8 @@ def page_data(
             {value: _round_result(result, digits) for value, result in results.items()}
             for results in outcome.results.values()
         ],
-        "p_values": _p_values(outcome),
+        "p_values": _list_pairs(outcome, lambda p_value: round(p_value, _P_DIGITS)),
+        "draws": _list_pairs(outcome, lambda p_value: p_value.draws),
         "scores": {
             value: [[round(100 * score, digits) for score in scores[value]] for scores in system_scores]
             for value in outcome.values
@@ -86,14 +88,12 @@ def _round_result(result: Result, digits: int) -> list[float]:
     return [round(100 * part, digits) for part in (result.score, result.low, result.high) if part is not None]
 
 
-def _p_values(outcome: Outcome) -> dict[str, list[list[float | None]]]:
-    """Return the p-values of all pairs of systems for each value, None on the diagonal."""
+def _list_pairs(outcome: Outcome, part: Callable[[PValue], float]) -> dict[str, list[list[float | None]]]:
+    """Return a part of the p-values of all pairs of systems for each value, None on the diagonal."""
     if len(outcome.results) <= _FEW:
         return {}
     return {
-        value: [
-            [None if first == second else round(table[first][second], _P_DIGITS) for second in table] for first in table
-        ]
+        value: [[None if first == second else part(table[first][second]) for second in table] for first in table]
         for value, table in outcome.pairs.items()
     }
 

@@ -3,7 +3,10 @@ const SIGNIFICANT = 0.05;
 
 function pairsNote(systems) {
   const pairs = systems.length * (systems.length - 1) / 2;
-  const what = `P-values of ${state.value}: a paired ${data.test.name} test for each of the ${pairs} pairs of systems. `;
+  const draws = data.draws[state.value].flat().filter(Boolean);
+  const span = [...new Set([Math.min(...draws), Math.max(...draws)])].join(" to ");
+  const what = `P-values of ${state.value}: a paired ${data.test.name} test for each of the ${pairs} pairs of systems, ` +
+    `of ${span} draws. `;
   if (!data.test.corrected) return `${what}They are not corrected. Below ${SIGNIFICANT} they are bold.`;
   return `${what}Holm's correction takes all ${pairs} into account; in the table of systems only the ` +
     `${systems.length - 1} comparisons with ${data.systems[BASELINE]}, so p-values differ. Below ${SIGNIFICANT} they are bold.`;
@@ -19,7 +22,8 @@ function drawPairs() {
     ...systems.map((other) => {
       const chance = table[system][other];
       if (chance === null) return make("td", { class: "itself" });
-      return make("td", chance < SIGNIFICANT ? { class: "significant" } : {}, chance.toFixed(4));
+      const title = `${data.draws[state.value][system][other]} draws`;
+      return make("td", { title, ...(chance < SIGNIFICANT && { class: "significant" }) }, chance.toFixed(4));
     })]);
   const header = [heading("system"), ...systems.map((system, row) => heading(...numbered(system, row)))];
   byId("pairs-table").replaceChildren(

@@ -79,6 +79,8 @@ def test_p_values_of_all_pairs_are_those_of_the_matrix(tmp_path, test, correctio
     assert data["test"] == {"name": test, "corrected": correction == "holm"}
     for row, one in zip(data["p_values"]["chrf"], SYSTEMS, strict=True):
         assert row == [None if one == other else round(expected[one][other], 4) for other in SYSTEMS]
+    for row, one in zip(data["draws"]["chrf"], SYSTEMS, strict=True):
+        assert row == [None if one == other else expected[one][other].draws for other in SYSTEMS]
 
 
 def test_two_systems_have_no_pair_besides_the_one_of_the_table(tmp_path):

@@ -123,7 +123,10 @@ def test_pairs_are_in_the_order_of_scores_and_the_correction_is_told(page, data)
     bold = [float(text) for text in texts(page, "#pairs .significant")]
     assert len(bold) == sum(chance is not None and chance < 0.05 for row in table for chance in row)
     (told,) = texts(page, "#pairs .notes")
-    assert "a paired randomization test for each of the 120 pairs" in told
+    draws = [each for row in data["draws"]["chrF"] for each in row if each is not None]
+    assert f"test for each of the 120 pairs of systems, of {min(draws)} to {max(draws)} draws. Holm" in told
+    cell = page.find_element("css selector", "#pairs tbody tr:first-child td:nth-of-type(3)")
+    assert cell.get_attribute("title") == f"{data['draws']['chrF'][first][third]} draws"
     assert "only the 15 comparisons with run-00" in told
 
 
