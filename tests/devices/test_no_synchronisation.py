@@ -17,6 +17,7 @@ from pretend.device import DEVICE, accelerator
 from pretend.log import TO_DEVICE, TO_HOST, WAIT, Log
 from torch import Tensor
 from torch._dynamo.testing import CompileCounterWithBackend
+from torch.fx.experimental.proxy_tensor import make_fx
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
 from ngram_metrics.functional import (
@@ -192,6 +193,14 @@ def _twenty_calls(reward: str, backend: str) -> None:
 @each_reward
 def test_twenty_batches_of_one_shape_are_compiled_once(reward: str):
     _twenty_calls(reward, "eager")
+
+
+@pytest.mark.covering(3)
+@each_reward
+def test_tracing_leaves_no_side_effects(reward: str):
+    call, data = REWARDS[reward]
+    traced = make_fx(torch.func.functionalize(call))(*batch_of(0, **data))
+    assert_same(traced(*batch_of(1, **data)), call(*batch_of(1, **data)))
 
 
 @pytest.mark.slow
