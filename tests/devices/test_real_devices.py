@@ -215,7 +215,7 @@ def test_surroundings_do_not_reach_the_scores(on_vulkan: torch.device, around_it
     expected = case.filled(average).compute()
     around = {
         "device": on_vulkan,
-        "autocast": torch.autocast("vulkan", torch.bfloat16),
+        "autocast": torch.autocast("vulkan", torch.float16),
         "inference mode": torch.inference_mode(),
     }
     with around[around_it]:
@@ -311,7 +311,6 @@ def test_all_pairs_score_as_on_the_cpu(on_vulkan: torch.device, name: str, same:
         assert_near(found, expected, on_vulkan, rounding(on_vulkan, name))
 
 
-@pytest.mark.filterwarnings("ignore:a bootstrap test needs")
 @pytest.mark.parametrize("test", [paired_bootstrap, paired_approximate_randomization])
 @pytest.mark.parametrize("name", COUNTED)
 def test_paired_tests_find_what_they_find_on_the_cpu(on_vulkan: torch.device, test: Callable[..., Any], name: str):
