@@ -315,11 +315,11 @@ class Accumulator(Adaptor, Generic[Level]):
         return changed_settings(self, type(self))
 
 
-def changed_settings(accumulator: Accumulator[Any], face: type) -> str:
+def changed_settings(accumulator: Accumulator[Any], cls: type) -> str:
     """Return the settings that differ from the defaults of a class."""
     settings = []
     keepers = (accumulator, accumulator.scorer.measure, accumulator.scorer.reader)
-    for name, parameter in inspect.signature(face).parameters.items():
+    for name, parameter in inspect.signature(cls).parameters.items():
         value = next((getattr(part, name) for part in keepers if hasattr(part, name)), parameter.default)
         if value != parameter.default and name != "device":
             settings.append(f"{name}={callable_name(value) if callable(value) else repr(value)}")

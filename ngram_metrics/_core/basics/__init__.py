@@ -1,1 +1,1 @@
-"""What every room may import: options and their checks, errors of keywords, outputs. All of it is without torch."""
+"""What every package may import: checks of options, errors of keywords, output. None of it imports torch."""

@@ -71,8 +71,8 @@ def pair_scores(
             return block.scores
         if len(matrices) == 0:
             # Filled block by block: joining the blocks at the end would need two or three times the memory.
-            room = block.scores.new_empty
-            matrices = room(len(shapes), *shapes[0]) if len(set(shapes)) == 1 else [room(shape) for shape in shapes]
+            empty = block.scores.new_empty
+            matrices = empty(len(shapes), *shapes[0]) if len(set(shapes)) == 1 else [empty(shape) for shape in shapes]
         if isinstance(matrices, torch.Tensor):
             matrices[slice(*block.groups), slice(*block.rows)] = block.scores
             continue
