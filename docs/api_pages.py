@@ -1,6 +1,7 @@
 """A page for each class and function that docs/api.md lists; that page itself becomes their overview.
 
-mkdocs calls the functions named ``on_...``. An entry without a heading introduces a section, and stays where it is.
+mkdocs calls the functions named ``on_...``. An entry without a heading introduces a section, and stays where it is. The
+table links to the source, for readers of a code host; on the site it links to the pages.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import griffe
 from mkdocs.structure.files import File, Files
 
 LISTED = Path(__file__).with_name("api.md")
 _ENTRY = re.compile(r"^::: (\S+)\n((?: {4}.*\n)*)", re.MULTILINE)
+_ROW = re.compile(r"^\| \[`([\w.]+)`\]\(\S+\)", re.MULTILINE)
 _OPTIONS = "    options:\n"
 #: Who searches for a term wants the page that explains it first, and then the class.
 _LESS = "---\nsearch:\n  boost: 0.5\n---\n"
@@ -61,20 +62,15 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
-    """Turn the entries of the overview into links with the first sentence of each docstring."""
+    """Turn the table and the entries of the overview into links to the pages."""
     if page.file.src_uri != LISTED.name:
         return markdown
-    package = griffe.load("ngram_metrics", search_paths=[str(LISTED.parent.parent)])
-    return _ENTRY.sub(lambda found: _linked(Entry(*found.groups()), package), markdown)
+    markdown = _ROW.sub(r"| [`\1`](api/\1.md)", markdown)
+    return _ENTRY.sub(lambda found: _linked(Entry(*found.groups())), markdown)
 
 
-def _linked(entry: Entry, package: Any) -> str:
-    if not entry.has_page:
-        return f"::: {entry.name}\n{entry.options}"
-    docstring = package[entry.name.partition(".")[2]].docstring
-    summary = re.split(r"\n\s*\n|(?<=\.)\s", docstring.value)[0] if docstring else ""
-    summary = summary.replace("``", "`").replace("\n", " ")
-    return f"- [`{entry.name}`]({entry.path}): {summary}\n"
+def _linked(entry: Entry) -> str:
+    return f"- [`{entry.name}`]({entry.path})\n" if entry.has_page else f"::: {entry.name}\n{entry.options}"
 
 
 def _sections() -> Iterator[tuple[str, list[Entry]]]:

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 import yaml
-from documentation import BLOCK, DOCS, INCLUDED, PAGES, PARSER, ROOT, TEXTS, blocks, public_names
+from documentation import BLOCK, DOCS, INCLUDED, PAGES, PARSER, ROOT, TEXTS, blocks, public_names, reference_row
 from torch.utils.data import DataLoader
 
 import ngram_metrics
@@ -217,8 +217,11 @@ def test_pages_are_short_enough_to_be_read():
 
 
 def test_every_public_name_is_in_the_reference():
-    listed = re.findall(r"^::: (\S+)$", (DOCS / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
+    page = (DOCS / "api.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^::: (\S+)$", page, re.MULTILINE)
     assert sorted(set(public_names()) - set(listed)) == []
+    # What fails here prints the lines that the table should have.
+    assert re.findall(r"^\| \[.*", page, re.MULTILINE) == [reference_row(name) for name in public_names()]
 
 
 #: What other modules of the package call, and what the framework calls; nobody else has to.

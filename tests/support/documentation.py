@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import inspect
 import re
 from pathlib import Path
 
@@ -36,3 +37,16 @@ def public_names() -> list[str]:
         *(f"ngram_metrics.{name}" for name in ("distributed", "hugging_face", "lightning")),
     ]
     return [f"{module}.{name}" for module in modules for name in importlib.import_module(module).__all__]
+
+
+def reference_row(name: str) -> str:
+    """The line of a public name in the table of the reference: a link to its source, and what its docstring begins with.
+
+    The page that the first sentence may name is left out.
+    """
+    module, _, last = name.rpartition(".")
+    public = getattr(importlib.import_module(module), last)
+    first = re.split(r"\n\n|(?<=\.)(?<!al\.)\s", inspect.getdoc(public) or "")[0].replace("``", "`").replace("\n", " ")
+    summary = re.sub(r"(?:, on the page|, see(?: `\w+` and)?|:) docs/[\w/]+\.md", "", first)
+    source = Path(inspect.getsourcefile(inspect.unwrap(public)) or "").relative_to(ROOT).as_posix()
+    return f"| [`{name}`](../{source}) | {summary} |"

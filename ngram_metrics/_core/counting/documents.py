@@ -261,10 +261,10 @@ def drop_ids(
     # The type is named, because a running sum of bool stays bool on some devices.
     count = is_token.cumsum(-1, dtype=torch.int64)
     # A dropped id goes to an extra slot, the first, that is cut off again: no shape may depend on how many there are.
-    row = ids.new_full((*ids.shape[:-1], ids.shape[-1] + 1), PAST_REFERENCE)
+    widened = ids.new_full((*ids.shape[:-1], ids.shape[-1] + 1), PAST_REFERENCE)
     if hypothesis_first:
-        row[:, 0].fill_(PAST_HYPOTHESIS)
-    tokens = row.scatter_(-1, count * is_token, ids)[..., 1:]
+        widened[:, 0].fill_(PAST_HYPOTHESIS)
+    tokens = widened.scatter_(-1, count * is_token, ids)[..., 1:]
     return PaddedTokens(tokens, count[..., -1] if ids.shape[-1] else is_token.sum(-1))
 
 

@@ -23,8 +23,8 @@ order 1    1      1      2      2
 
 Slot 3 has no bigram: the last digit of its key is 0. Without their last digit the sorted keys are sorted unigrams.
 
-The keys of padded ids on a device are not made here: ``_core.counting.matches`` lays a segment out in one row, and looks
-the hypothesis up in each reference.
+The keys of padded ids on a device are not made here: ``_core.counting.matches`` lays a segment out in one row, and
+looks the hypothesis up in each reference.
 """
 
 from __future__ import annotations
