@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import re
+import shutil
 import subprocess
 import sys
 from html import unescape
@@ -45,9 +46,10 @@ def test_docstrings_are_shown_without_markup(site: Path):
         words = re.sub(r"<[^>]+>", "", re.sub(r"<pre\b.*?</pre>", "", page, flags=re.DOTALL))
         for markup in (":class:", ":func:", ":mod:", ":math:", ".. math", "\\frac", "``", "====", "&gt;&gt;&gt;"):
             assert markup not in words, f"{name}: {markup}"
+        assert not re.findall(r"docs/[\w/]+\.md", words), name
 
 
-@pytest.mark.parametrize("page", ["api.html", "api/ngram_metrics.Bleu.html"])
+@pytest.mark.parametrize("page", ["api/ngram_metrics.Bleu.html", "api/ngram_metrics.mbr.Decoded.html"])
 def test_the_page_that_help_names_is_a_link_in_the_reference(site: Path, page: str):
     text = (site / page).read_text(encoding="utf-8")
     assert not re.findall(r"docs/[\w/]+\.md", text)
@@ -108,3 +110,31 @@ def test_the_search_index_has_every_page(site: Path):
     # A browser reads no JSON from the disk, but runs a script.
     assert (site / "search" / "search_index.js").read_text(encoding="utf-8").startswith("var __index = ")
     assert 'src="assets/iframe-worker.js"' in (site / "index.html").read_text(encoding="utf-8")
+
+
+#: What users search for, and the page that answers it.
+SEARCHES = {
+    "per-segment scores": "concepts/averages_and_devices.html",
+    "sentence scores": "concepts/averages_and_devices.html",
+    "GPU": "concepts/averages_and_devices.html",
+    "multi-GPU double counting": "start/troubleshooting.html",
+    "BLEU 0 first epoch": "start/troubleshooting.html",
+    "score different from sacrebleu": "start/troubleshooting.html",
+    "multiple references": "concepts/input.html",
+    "empty predictions": "concepts/input.html",
+    "padding token ids": "concepts/input.html",
+    "confidence interval": "concepts/intervals.html",
+    "significance test": "concepts/paired_tests.html",
+    "checkpoint resume": "guides/distributed.html",
+}
+
+
+def test_a_search_finds_the_page_among_the_first_three(site: Path):
+    if not shutil.which("node"):
+        pytest.skip("node, which runs the search of the site, is not installed")
+    program = ROOT / "tests" / "support" / "search_site.mjs"
+    command, queries = ["node", str(program), str(site)], json.dumps(list(SEARCHES))
+    done = subprocess.run(command, input=queries, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    found = dict(zip(SEARCHES, json.loads(done.stdout), strict=True))
+    assert {query: found[query][:3] for query, page in SEARCHES.items() if page not in found[query][:3]} == {}

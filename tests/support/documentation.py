@@ -40,9 +40,9 @@ def public_names() -> list[str]:
 
 
 def reference_row(name: str) -> str:
-    """The line of a public name in the table of the reference: a link to its source, and what its docstring begins with.
+    """The line of a public name in the table of the reference: a link to its source, and its docstring's first sentence.
 
-    The page that the first sentence may name is left out.
+    The page that this may name is left out.
     """
     module, _, last = name.rpartition(".")
     public = getattr(importlib.import_module(module), last)
