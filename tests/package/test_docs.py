@@ -212,7 +212,7 @@ def test_every_page_is_in_the_navigation_once():
 def test_pages_are_short_enough_to_be_read():
     words = {named(page): len(page.read_text(encoding="utf-8").split()) for page in PAGES}
     assert {page: count for page, count in words.items() if count > 1_500} == {}
-    assert sum(words.values()) <= 30_000
+    assert sum(words.values()) <= 28_500
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
 
 
@@ -353,14 +353,19 @@ def test_every_screenshot_is_shown():
     assert sorted(shown) == sorted(path.name for path in (DOCS / "screenshots").iterdir())
 
 
-def test_the_architecture_page_leads_to_files_that_exist():
-    page = (DOCS / "project" / "architecture.md").read_text(encoding="utf-8")
-    table = page.partition("| question | file | its tests |")[2].partition("\n\n")[0]
-    paths = re.findall(r"`([\w/]+\.py)`", table)
-    assert len(paths) > 10
-    assert [
-        path for path in paths if not (ROOT / path).is_file() and not (ROOT / "ngram_metrics" / path).is_file()
-    ] == []
+def test_the_files_that_a_page_names_exist():
+    named_by_page = {
+        page: re.findall(r"`((?:[\w.]+/)+\w+\.(?:py|md|ya?ml|toml|js))`", page.read_text(encoding="utf-8"))
+        for page in TEXTS
+    }
+    assert len(named_by_page[DOCS / "project" / "architecture.md"]) > 15
+    missing = {
+        path
+        for paths in named_by_page.values()
+        for path in paths
+        if not any((folder / path).is_file() for folder in (ROOT, ROOT / "ngram_metrics"))
+    }
+    assert missing == {"validation/segments/3.md", "val/segments/59.md"}  # what MLflow's loggers write
 
 
 def test_no_picture_is_missing_or_left_over():

@@ -40,7 +40,7 @@ def public_names() -> list[str]:
 
 
 def reference_row(name: str) -> str:
-    """The line of a public name in the table of the reference: a link to its source, and its docstring's first sentence.
+    """The line of a public name in the table of the reference: a link to its source, and its first sentence.
 
     The page that this may name is left out.
     """
