@@ -1,7 +1,7 @@
 """Count n-grams and common subsequences of token ids, on any device: what the metrics of this package count with.
 
 ``clipped_matches``, ``ngram_counts`` and ``common_subsequence_lengths`` take token ids alone, and return int64 tensors
-with one row for each segment, exact for all ids. They know no text, no formula and no framework.
+with one row for each segment, exact for all ids. No text, formula or framework is involved.
 
 Ids are read as the metrics read them, in two layouts:
 

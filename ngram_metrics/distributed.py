@@ -1,4 +1,4 @@
-"""The states of metrics on all ranks as one value, from which a run on any number of processes goes on exactly."""
+"""The states of metrics on all ranks as one value, from which a run on any number of processes continues exactly."""
 
 from __future__ import annotations
 

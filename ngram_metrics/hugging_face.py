@@ -257,7 +257,7 @@ class Reward:
         """Score completions from the arguments that the trainer passes by name.
 
         Args:
-            completions: texts, or conversations, of which the text of the last message is read, as in references.
+            completions: texts, or conversations, whose last message is read, as in references.
             completion_ids: the ids of the completions.
             columns: the columns of the data set, each with one item per completion.
 

@@ -80,7 +80,7 @@ class NamedFile(NamedTuple):
 
 
 class ScoreOptions(Options):
-    """The options of ``score``, with the names of ``systems``, of which the first is the baseline, and references."""
+    """The options of ``score``, with the names of references and of ``systems``, the baseline first."""
 
     input: list[str] | None
     references: list[str]

@@ -1,1 +1,1 @@
-"""What the public modules are made of: basics <- counting <- text <- scoring <- metrics, in this order of imports."""
+"""The code behind the public modules. Imports go in one direction: basics <- counting <- text <- scoring <- metrics."""

@@ -1,6 +1,6 @@
 """The tables that hold columns: of pyarrow, pandas or polars, or mappings of names to columns.
 
-A library has been imported if there is a table of it, so this module imports none.
+Whoever passes a table has imported its library, so this module imports none.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Errors for keywords that are no option: a keyword of another package is answered with the option that was meant."""
+"""Errors for unknown keywords, which name the option here if the keyword is another package's."""
 
 from __future__ import annotations
 

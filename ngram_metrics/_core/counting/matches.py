@@ -3,7 +3,7 @@
 Papineni et al. 2002, section 2.1: the matches of an n-gram are the smaller of its counts in hypothesis and reference;
 with several references, the reference count is the largest of their counts.
 
-On a CPU ``_core.counting.numpy_matches`` counts. Padded tokens of other devices, and those of a call that is
+On a CPU ``_core.counting.numpy_matches`` counts. Padded tokens on other devices, and in calls that are
 compiled or traced, are counted here. No step depends on data: they run on the ``meta`` device, compile in one graph and
 never wait for a GPU. The keys of both sides are sorted, and a hypothesis's keys are looked up in each reference.
 """

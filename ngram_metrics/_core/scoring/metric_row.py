@@ -1,4 +1,4 @@
-"""What is known of a metric: a row in its file says it to ``evaluate``, the command and the lists of metrics."""
+"""The row of a metric, in its file: what ``evaluate``, the command and the lists of metrics know about it."""
 
 from __future__ import annotations
 

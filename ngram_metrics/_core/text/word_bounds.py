@@ -301,7 +301,7 @@ def _stretches(inside: Flags) -> tuple[Integers, Integers]:
 
 
 def _expand_dotted_i(text: str) -> str:
-    """Lowercase the only character that becomes two, of which the first is ASCII."""
+    """Lowercase the only character that becomes two characters; the first of them is ASCII."""
     return text.replace("\u0130", "i\u0307")
 
 
