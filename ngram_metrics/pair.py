@@ -6,10 +6,10 @@ so a process that only scores pairs starts at once. They keep no state, and can 
 fork. Settings, counts and formulas are those of the file of each metric in ``_core.metrics``, which is imported when
 its function is first called.
 
-Each function takes the options of the function of ``functional`` for the same metric, except ``average`` and ``device``,
-with the same defaults. It returns that function's score for ``[hypothesis]`` and ``[references]``, and raises its errors
-for invalid input, but gives no warnings. Tensors, arrays and other unusual input is passed on to that function, which
-imports torch.
+Each function takes the options of the function of ``functional`` for the same metric, with the same defaults, but
+neither ``average`` nor ``device``. It returns that function's score for ``[hypothesis]`` and ``[references]``, and
+raises its errors for invalid input, but gives no warnings. Tensors, arrays and other unusual input are passed on to
+that function, which imports torch.
 """
 
 from __future__ import annotations

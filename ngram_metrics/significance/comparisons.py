@@ -23,8 +23,8 @@ Correction = Literal["holm"] | None
 TRIALS = 10_000
 #: With fewer segments or clusters the bootstrap finds too many differences, see docs/concepts/paired_tests.md.
 _FEW = 50
-#: The draws for each pair of a matrix: so many that the smallest p-value, corrected, is below .05. Ten times as many are
-#: made, up to ``_AMPLE_DRAWS`` for all pairs.
+#: The draws for each pair of a matrix: so many that the smallest p-value, corrected, is below .05. Ten times as many
+#: are made, up to ``_AMPLE_DRAWS`` for all pairs.
 _DRAWS_PER_PAIR = 20
 _AMPLE_DRAWS = 25_000
 #: A value of a pair that counts this many draws, .05 of ``TRIALS``, is clearly not significant, and stops.
