@@ -14,8 +14,8 @@ from torchmetrics import Metric
 from ngram_metrics.basics.keywords import named_arguments
 from ngram_metrics.basics.option_checks import checked_bool, refuse_average_none, refuse_equal_names
 from ngram_metrics.metric.scorer import scorer_of
+from ngram_metrics.text.foreign_values import list_column
 from ngram_metrics.text.input_forms import is_dense, to_tensor_or_list
-from ngram_metrics.text.input_types import list_column
 from ngram_metrics.text.messages import shortened
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 from ngram_metrics.torchmetrics.values import Item, Metrics, computed_values, copy_metrics

@@ -32,6 +32,11 @@ def corpus_stderr(scorer: Scorer, outputs: Sequence[str], references: Sequence[S
     return errors if len(outputs) > 1 else full_like(errors, nan)
 
 
+def is_sample(item: object) -> bool:
+    """Return whether an item is a pair whose output is one text; the references are checked where they are read."""
+    return isinstance(item, tuple | list) and len(item) == 2 and isinstance(item[0], str)
+
+
 def register(name: str, compute: Callable[..., Tensor], index: tuple[int, ...], higher_is_better: bool) -> None:
     """Register what is computed of outputs and references, and make it the attribute that its entry point names.
 
@@ -41,11 +46,14 @@ def register(name: str, compute: Callable[..., Tensor], index: tuple[int, ...], 
         index: the index of the value.
         higher_is_better: the direction, which tasks inherit.
     """
-    no_texts = f"{name} got no texts: expected a text and its references, from process_results if there are several"
+    no_texts = (
+        f"{name} got no texts: expected a text and its references, from process_results if there are several; "
+        "of repeats the filter take_first passes on one text"
+    )
 
     @register_aggregation(name)
     def aggregate(items: Sequence[Sample]) -> float:
-        if not items or not all(isinstance(item, tuple | list) and len(item) == 2 for item in items):
+        if not items or not all(map(is_sample, items)):
             raise ValueError(no_texts)
         outputs, references = zip(*items, strict=True)
         return 100 * compute(outputs, references)[index].item()

@@ -22,8 +22,9 @@ from ngram_metrics.basics.keywords import named_arguments
 from ngram_metrics.counting.documents import float_dtype
 from ngram_metrics.metric.scorer import Metric, Scorer, scorer_of
 from ngram_metrics.scores.pair_scores import pair_scores, score_blocks
+from ngram_metrics.text.foreign_values import list_column
 from ngram_metrics.text.groups import read_rows
-from ngram_metrics.text.input_types import Groups, list_column
+from ngram_metrics.text.input_types import Groups
 from ngram_metrics.text.messages import pluralize, shortened
 from ngram_metrics.text.numbering import list_on_host
 

@@ -6,28 +6,40 @@ so a process that only scores pairs starts at once. They keep no state, and can 
 fork. Settings, counts and formulas are those of ``ngram_metrics.scores.python_measures`` and ``python_scores``.
 
 Each function takes the options of its counterpart in ``functional`` without ``average`` and ``device``, with the same
-defaults, and gives its score for ``[hypothesis]`` and ``[references]``. Tensors, arrays and whatever is wrong go on to
-the counterpart, which imports torch, so that errors are the same. The warnings of ``functional`` are not given.
+defaults, and gives its score for ``[hypothesis]`` and ``[references]``. What is wrong raises the counterpart's error.
+Tensors, arrays and other unusual input goes on to the counterpart, which imports torch. The warnings of ``functional``
+are not given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, wraps
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, get_args
 
-from ngram_metrics.basics.option_checks import ROUGE_KEYS, resolve_effective_order
+from ngram_metrics.basics.keywords import check_arguments
+from ngram_metrics.basics.option_checks import (
+    DEFAULT_ROUGE_KEYS,
+    ROUGE_KEYS,
+    Accumulate,
+    check_choice,
+    checked_keys,
+    pad_ids,
+    resolve_effective_order,
+)
 from ngram_metrics.counting.python_matches import RougeText
 from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.python_measures import PythonBleu, PythonChrf, PythonGleu, PythonOverlap
+from ngram_metrics.text import input_forms
+from ngram_metrics.text.messages import name_unhashable
+from ngram_metrics.text.python_readers import PythonCharacterReader, PythonReader, PythonRougeReader, PythonWordReader
 from ngram_metrics.text.single_texts import prepare_texts, read_summaries, split_characters, split_words, summary_of_ids
 from ngram_metrics.text.tokenizer_option import is_for_text_only
 from ngram_metrics.text.word_rules import has_splitter
 
 if TYPE_CHECKING:
     from ngram_metrics.basics.option_checks import RougeKey, Smoothing
-    from ngram_metrics.scores.rouge import Accumulate
     from ngram_metrics.text.input_types import Document, Tokenizer
 
 __all__ = ["bleu", "chrf", "rouge", "gleu", "overlap"]
@@ -35,15 +47,30 @@ __all__ = ["bleu", "chrf", "rouge", "gleu", "overlap"]
 _Given = ParamSpec("_Given")
 _Score = TypeVar("_Score")
 
-#: The measures with checked settings, the same one for equal settings.
-_make_bleu = lru_cache(256, typed=True)(PythonBleu)
-_make_chrf = lru_cache(256, typed=True)(PythonChrf)
-_make_gleu = lru_cache(256, typed=True)(PythonGleu)
-_make_overlap = lru_cache(256, typed=True)(PythonOverlap)
+
+def _make_once(make: Callable[_Given, _Score]) -> Callable[_Given, _Score]:
+    """Make ``make`` return the same object for equal settings; those without a hash are made or refused each time."""
+    cached = lru_cache(256, typed=True)(make)
+
+    def make_cached(*settings: _Given.args, **options: _Given.kwargs) -> _Score:
+        try:
+            return cached(*settings, **options)  # type: ignore[arg-type]
+        except TypeError:
+            pass
+        return make(*settings, **options)
+
+    return make_cached
 
 
-class Unusual(ValueError):
-    """Input or a setting that is wrong or of another type, which ``ngram_metrics.functional`` reads or refuses."""
+#: The measures with checked settings.
+_make_bleu = _make_once(PythonBleu)
+_make_chrf = _make_once(PythonChrf)
+_make_gleu = _make_once(PythonGleu)
+_make_overlap = _make_once(PythonOverlap)
+
+
+class Unusual(Exception):
+    """Input or a setting that is wrong, or that only ``ngram_metrics.functional`` reads."""
 
 
 def require(condition: object) -> None:
@@ -103,24 +130,62 @@ def name_document(index: int) -> str:
     return f"reference {index - 1} of segment 0" if index else "segment 0"
 
 
-def _else_by(name: str) -> Callable[[Callable[_Given, _Score]], Callable[_Given, _Score]]:
-    """Return a decorator that passes unusual input on to a function of ``ngram_metrics.functional``."""
+def _else_by(
+    name: str, make_reader: Callable[..., PythonReader]
+) -> Callable[[Callable[_Given, _Score]], Callable[_Given, _Score]]:
+    """Return a decorator that refuses what is wrong, and passes other unusual input on to a function of ``functional``.
+
+    ``make_reader`` makes the reader of that function from the same options.
+    """
 
     def decorate(function: Callable[_Given, _Score]) -> Callable[_Given, _Score]:
         @wraps(function)
         def score(*args: _Given.args, **options: _Given.kwargs) -> _Score:
             try:
                 return function(*args, **options)
-            except (TypeError, ValueError, OverflowError):
-                # The block ends before functional is called, so that an error of functional has no other one before it.
-                from ngram_metrics.basics.keywords import check_arguments
-
+            except TypeError:
+                check_arguments(function, args, options)
+                raise
+            except (Unusual, OverflowError):
+                # The block ends before other functions are called, so that their errors have no other one before them.
                 given = check_arguments(function, args, options)
+            _refuse_wrong(make_reader, **given)
             return _call_functional(name, **given)
 
         return score
 
     return decorate
+
+
+def _refuse_wrong(make_reader: Callable[..., PythonReader], hypothesis: Any, references: Any, **options: Any) -> None:
+    """Raise the error of ``functional`` for wrong options for reading, and for wrong documents, without torch."""
+    reader = make_reader(**options)
+    segments = input_forms.read([hypothesis], [references])
+    if isinstance(segments, input_forms.PaddedSegments) or segments.kind == "text":
+        return
+    reader.check_text_options(segments.kind)
+    documents = segments.documents
+    if segments.kind == "tokens":
+        reader.check_tokens(documents, segments.name_of)
+    elif {*map(type, documents)} <= {list, tuple}:
+        padding = pad_ids(reader.pad_id)
+        for index, ids in enumerate(documents):
+            kept = [token for token in ids if token not in padding]
+            input_forms.refuse_negative(kept, segments.name_of(index), options.get("sentence_separator_id"))
+
+
+def _word_reader(tokenizer: Any = None, lowercase: Any = False, pad_id: Any = None, **_: Any) -> PythonReader:
+    return PythonWordReader(tokenizer, lowercase, pad_id)
+
+
+def _character_reader(
+    lowercase: Any = False, whitespace: Any = False, word_order: int = 0, pad_id: Any = None, **_: Any
+) -> PythonReader:
+    return PythonCharacterReader(lowercase, whitespace, word_order > 0, pad_id)
+
+
+def _rouge_reader(rouge_keys: Any = None, accumulate: Any = None, **options: Any) -> PythonReader:
+    return PythonRougeReader(**options)
 
 
 def _call_functional(name: str, hypothesis: Any, references: Any, **options: Any) -> Any:
@@ -130,7 +195,7 @@ def _call_functional(name: str, hypothesis: Any, references: Any, **options: Any
     return {key: value.item() for key, value in scores.items()} if isinstance(scores, dict) else scores.item()
 
 
-@_else_by("bleu_score")
+@_else_by("bleu_score", _word_reader)
 def bleu(
     hypothesis: Document,
     references: Document | Sequence[Document],
@@ -172,10 +237,10 @@ def bleu(
     is_text, documents = read(hypothesis, references, pad_id, (tokenizer, lowercase))
     if is_text:
         documents = list(split_words(prepare_texts(documents, lowercase), tokenizer, name_document))
-    return measure.score_in_python(*measure.count_in_python(documents[0], documents[1:]))
+    return _score(measure, documents)
 
 
-@_else_by("chrf_score")
+@_else_by("chrf_score", _character_reader)
 def chrf(
     hypothesis: Document,
     references: Document | Sequence[Document],
@@ -208,7 +273,7 @@ def chrf(
     return measure.score_in_python(*measure.count_in_python(kinds[0], kinds[1:]))
 
 
-@_else_by("rouge_score")
+@_else_by("rouge_score", _rouge_reader)
 def rouge(
     hypothesis: Document,
     references: Document | Sequence[Document],
@@ -216,7 +281,7 @@ def rouge(
     use_stemmer: bool = False,
     normalizer: Callable[[str], str] | None = None,
     tokenizer: Tokenizer | None = None,
-    rouge_keys: RougeKey | Sequence[RougeKey] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
+    rouge_keys: RougeKey | Sequence[RougeKey] = DEFAULT_ROUGE_KEYS,
     sentence_splitter: Callable[[str], Sequence[str]] | None = None,
     sentence_separator_id: int | None = None,
     pad_id: int | Sequence[int] | None = None,
@@ -233,29 +298,39 @@ def rouge(
         >>> pair.rouge("My name is John", "Is your name John", rouge_keys="rougeL")
         {'rougeL_fmeasure': 0.5, 'rougeL_precision': 0.5, 'rougeL_recall': 0.5}
     """
-    keys = tuple(rouge_keys) if type(rouge_keys) in (list, tuple) else (rouge_keys,)
-    variants, names = _rouge_plan(keys, accumulate, use_stemmer, sentence_separator_id)
+    variants, names = _make_rouge_plan(tuple(rouge_keys) if type(rouge_keys) is list else rouge_keys, accumulate)
+    require(type(use_stemmer) is bool and (sentence_separator_id is None or is_id(sentence_separator_id)))
     require((normalizer is None or callable(normalizer)) and (sentence_splitter is None or callable(sentence_splitter)))
     text_options = (use_stemmer, normalizer, tokenizer, sentence_splitter)
     is_text, documents = read(hypothesis, references, pad_id, text_options, sentence_separator_id)
     if is_text:
-        summaries = read_summaries(documents, "rougeLsum" in keys, *text_options, name_document)
+        summaries = read_summaries(documents, "Lsum" in variants, *text_options, name_document)
     else:
         separator = sentence_separator_id
         summaries = [
             RougeText(ids, [ids]) if separator is None else summary_of_ids(ids, separator) for ids in documents
         ]
-    if len(summaries) == 2 or accumulate == "best":
-        counts = python_scores.rouge_counts(summaries[0], summaries[1:], variants)
-        scores = map(python_scores.rouge_score, counts)
-    else:
-        rows = [python_scores.rouge_counts(summaries[0], [reference], variants) for reference in summaries[1:]]
-        scores = map(_mean_score, zip(*rows, strict=True))
+    try:
+        scores = _score_summaries(summaries, variants, accumulate)
+    except TypeError:
+        name_unhashable([summary.words for summary in summaries], name_document)  # what a caller's tokenizer returned
+        raise
     values: dict[str, float] = {}
     for (fmeasure_name, precision_name, recall_name), score in zip(names, scores, strict=True):
         precision, recall, fmeasure = score
         values[fmeasure_name], values[precision_name], values[recall_name] = fmeasure, precision, recall
     return values
+
+
+def _score_summaries(
+    summaries: Sequence[RougeText], variants: tuple[int | str, ...], accumulate: Accumulate
+) -> Iterable[tuple[float, float, float]]:
+    """Return precision, recall and F of each key."""
+    hypothesis, *references = summaries
+    if len(references) == 1 or accumulate == "best":
+        return map(python_scores.rouge_score, python_scores.rouge_counts(hypothesis, references, variants))
+    rows = [python_scores.rouge_counts(hypothesis, [reference], variants) for reference in references]
+    return map(_mean_score, zip(*rows, strict=True))
 
 
 def _mean_score(counts: Sequence[tuple[int, int, int]]) -> tuple[float, float, float]:
@@ -264,19 +339,18 @@ def _mean_score(counts: Sequence[tuple[int, int, int]]) -> tuple[float, float, f
     return sum(precision) / len(counts), sum(recall) / len(counts), sum(fmeasure) / len(counts)
 
 
-@lru_cache(256, typed=True)
-def _rouge_plan(
-    keys: tuple[str, ...], accumulate: str, use_stemmer: bool, separator: int | None
+@_make_once
+def _make_rouge_plan(
+    rouge_keys: RougeKey | Sequence[RougeKey], accumulate: Accumulate
 ) -> tuple[tuple[int | str, ...], list[tuple[str, str, str]]]:
     """Check options, and return what the keys of ROUGE count, and the names of the F, precision and recall of each."""
-    require(keys and all(map(ROUGE_KEYS.__contains__, keys)))
-    require(accumulate in ("best", "avg") and type(use_stemmer) is bool)
-    require(separator is None or is_id(separator))
+    keys = checked_keys(rouge_keys)
+    check_choice("accumulate", accumulate, get_args(Accumulate))
     names = [(f"{key}_fmeasure", f"{key}_precision", f"{key}_recall") for key in keys]
     return tuple(ROUGE_KEYS[key] for key in keys), names
 
 
-@_else_by("gleu_score")
+@_else_by("gleu_score", _word_reader)
 def gleu(
     hypothesis: Document,
     references: Document | Sequence[Document],
@@ -296,7 +370,7 @@ def gleu(
     return _score_words(_make_gleu, hypothesis, references, ngram, tokenizer, pad_id)
 
 
-@_else_by("ngram_overlap")
+@_else_by("ngram_overlap", _word_reader)
 def overlap(
     hypothesis: Document,
     references: Document | Sequence[Document],
@@ -328,4 +402,13 @@ def _score_words(
     is_text, documents = read(hypothesis, references, pad_id, (tokenizer,))
     if is_text:
         documents = list(split_words(documents, tokenizer, name_document))
-    return measure.score_in_python(*measure.count_in_python(documents[0], documents[1:]))
+    return _score(measure, documents)
+
+
+def _score(measure: PythonBleu | PythonGleu | PythonOverlap, documents: Sequence[Any]) -> float:
+    """Return the score of the tokens of a hypothesis and of the references after it."""
+    try:
+        return measure.score_in_python(*measure.count_in_python(documents[0], documents[1:]))
+    except TypeError:
+        name_unhashable(documents, name_document)  # what a caller's tokenizer returned
+        raise

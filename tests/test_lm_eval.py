@@ -33,7 +33,10 @@ SACREBLEU = {
     "ngram_chrfpp": lambda: sacrebleu.corpus_chrf(OUTPUTS, STREAM, word_order=2).score,
     "ngram_ter": lambda: sacrebleu.corpus_ter(OUTPUTS, STREAM).score,
 }
-NO_TEXTS = "^{} got no texts: expected a text and its references, from process_results if there are several$"
+NO_TEXTS = (
+    "^{} got no texts: expected a text and its references, from process_results if there are several; "
+    "of repeats the filter take_first passes on one text$"
+)
 ROUGE = {f"ngram_{key}": key for key in ("rouge1", "rouge2", "rougeL", "rougeLsum")}
 CLASSES = {"ngram_overlap": NgramOverlap, "ngram_gleu": Gleu, "ngram_repetition": Repetition}
 LOWER = {"ngram_ter", "ngram_repetition"}
@@ -181,7 +184,7 @@ def test_one_document_has_no_standard_error(head: Head):
     assert aggregate([("the cat", ["the cat sat"])] * 2) == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", ["ngram_bleu", "ngram_chrf_stderr"])
+@pytest.mark.parametrize("name", ["ngram_bleu", "ngram_chrf_stderr", "ngram_rougeL", "ngram_ter"])
 @pytest.mark.parametrize(
     "items",
     [
@@ -191,6 +194,8 @@ def test_one_document_has_no_standard_error(head: Head):
         pytest.param([("the cat", ["a cat"]), 1.0], id="a float behind a pair"),
         pytest.param(["ab"], id="a text of two characters"),
         pytest.param([("the cat", "a cat", "the cat sat")], id="three texts"),
+        pytest.param([(["the cat", "a cat"], ["a cat"])], id="the repeats of an output"),
+        pytest.param([(["the cat"], ["a cat"]), ("the cat", ["a cat"])], id="the repeats of an output before a pair"),
     ],
 )
 def test_items_without_texts_are_an_error(head: Head, name: str, items: list[Any]):

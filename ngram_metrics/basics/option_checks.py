@@ -36,6 +36,8 @@ ROUGE_KEYS: dict[str, int | str] = {
 }
 #: The keys that ROUGE counts by default.
 DEFAULT_ROUGE_KEYS: tuple[RougeKey, ...] = ("rouge1", "rouge2", "rougeL", "rougeLsum")
+#: torchmetrics' two options for several references of ROUGE.
+Accumulate = Literal["best", "avg"]
 
 #: The last parts of the names of a key's values, the first of which people report, with their indices in a score.
 ROUGE_VALUES = {"fmeasure": 2, "precision": 0, "recall": 1}

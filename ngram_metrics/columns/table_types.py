@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ngram_metrics.text.input_types import column_values
+from ngram_metrics.text.foreign_values import column_values
 from ngram_metrics.text.messages import did_you_mean, pluralize, shortened, type_name
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from ngram_metrics.metric.registry import METRIC_NAMES
 from ngram_metrics.metric.scorer import Scorer, scorer_of
 from ngram_metrics.scores.resampling import checked_seed
 from ngram_metrics.significance.comparisons import Correction, Test, check_correction
-from ngram_metrics.text.input_types import frame_package
+from ngram_metrics.text.foreign_values import frame_package
 from ngram_metrics.text.labels import Labels, checked_labels, cluster_numbers, list_sequence
 from ngram_metrics.text.messages import did_you_mean, pluralize, shortened, type_name, visible
 

@@ -9,11 +9,10 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.basics.keywords import named_arguments
-from ngram_metrics.basics.option_checks import Average, RougeKey, Smoothing, checked_order, pad_ids
+from ngram_metrics.basics.option_checks import Accumulate, Average, RougeKey, Smoothing, checked_order, pad_ids
 from ngram_metrics.counting.documents import RaggedSides, host_counts, kept_ids, move_result
 from ngram_metrics.counting.matched_positions import matched_positions
 from ngram_metrics.metric import definitions
-from ngram_metrics.scores.rouge import Accumulate
 from ngram_metrics.text.input_forms import PaddedSegments, Segments, read
 from ngram_metrics.text.input_types import Hypotheses, References, Tokenizer
 from ngram_metrics.text.word_reader import WordReader

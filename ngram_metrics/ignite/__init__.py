@@ -24,13 +24,13 @@ from collections.abc import Callable, Sequence
 import torch
 
 import ngram_metrics
-from ngram_metrics.basics.option_checks import Average, RougeKey, Smoothing
+from ngram_metrics.basics.option_checks import Accumulate, Average, RougeKey, Smoothing
 from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.ignite.handler import ScoresHandler
 from ngram_metrics.ignite.metric import CPU, IgniteMetric, KeyedIgniteMetric, OutputTransform, ResultMode, unchanged
 from ngram_metrics.metric.scorer import Scorer
 from ngram_metrics.scores.python_measures import Reducer
-from ngram_metrics.scores.rouge import Accumulate, RougeMeasure
+from ngram_metrics.scores.rouge import RougeMeasure
 from ngram_metrics.text.input_types import Tokenizer
 from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator

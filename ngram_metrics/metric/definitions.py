@@ -12,6 +12,7 @@ from dataclasses import replace
 from ngram_metrics.basics.option_checks import (
     DEFAULT_ROUGE_KEYS,
     ROUGE_KEYS,
+    Accumulate,
     Average,
     RougeKey,
     Smoothing,
@@ -28,7 +29,7 @@ from ngram_metrics.scores.cider import CiderMeasure, refuse_micro
 from ngram_metrics.scores.gleu import GleuMeasure
 from ngram_metrics.scores.overlap import OverlapMeasure
 from ngram_metrics.scores.repetition import RepetitionMeasure
-from ngram_metrics.scores.rouge import Accumulate, rouge_measure
+from ngram_metrics.scores.rouge import rouge_measure
 from ngram_metrics.scores.ter import TerMeasure
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.input_types import Tokenizer

@@ -31,12 +31,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, cast, get_args
+from typing import NamedTuple, cast, get_args
 
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.option_checks import ROUGE_KEYS, Average, RougeKey, check_choice, checked_keys
+from ngram_metrics.basics.option_checks import ROUGE_KEYS, Accumulate, Average, RougeKey, check_choice, checked_keys
 from ngram_metrics.counting.all_pairs import MatchBlock
 from ngram_metrics.counting.documents import (
     Batch,
@@ -61,9 +61,6 @@ from ngram_metrics.scores.references import (
     pair_up,
     sum_over_references,
 )
-
-#: torchmetrics' two options for several references.
-Accumulate = Literal["best", "avg"]
 
 
 class RougeScores(NamedTuple):

@@ -13,7 +13,6 @@ import torch
 
 from ngram_metrics.counting.documents import Batch, RaggedTokens, even_chunks
 from ngram_metrics.text.input_forms import Segments
-from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.numbering import columns_of
 from ngram_metrics.text.python_readers import PythonCharacterReader
 from ngram_metrics.text.reader import Reader, batch_of, sides_of
@@ -31,16 +30,6 @@ _FEW_CHARACTERS = 1 << 13
 
 class CharacterReader(PythonCharacterReader, Reader):
     """Reads characters under the settings of ``PythonCharacterReader``."""
-
-    def _check_tokens(self, segments: Segments) -> None:
-        """Raise TypeError for a ``str`` of more or less than one character, such as a word."""
-        for index, document in enumerate(segments.documents):
-            for token in document:
-                if isinstance(token, str) and len(token) != 1:
-                    raise TypeError(
-                        f"{segments.name_of(index)} has the token {shortened(token)}, but this metric counts "
-                        "characters: expected text, such as words joined by spaces, or tokens of one character each"
-                    )
 
     def _read_tokens_in_python(self, segments: Segments) -> Sequence[object]:
         return [[document] for document in super()._read_tokens_in_python(segments)]

@@ -1,5 +1,7 @@
 """The forms that ``preds`` and ``target`` may have: every input enters by this module, and is checked once.
 
+It imports neither torch nor numpy before it is given a tensor or an array.
+
 * A ``str`` is text. Several segments are a sequence of ``str``. A single ``str`` in ``preds`` is one segment, and its
   ``target`` is one reference or a list of references. A single ``str`` in ``target`` is the reference of one segment.
 * A segment of tokens is a sequence of hashables. A segment of ids is a sequence of integers, or a 1-D integer tensor
@@ -23,14 +25,16 @@ from bisect import bisect_right
 from collections.abc import Container, Mapping, Sequence, Set, Sized
 from functools import partial
 from itertools import accumulate, chain
-from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias, cast
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import Tensor
-
-from ngram_metrics.text.input_types import Document, Hypotheses, References, list_column
+from ngram_metrics.text.foreign_values import (
+    array_types,
+    float_types,
+    integer_types,
+    list_column,
+    tensor_and_array_types,
+    tensor_types,
+)
 from ngram_metrics.text.input_warnings import (
     look_swapped,
     transposition_hint,
@@ -38,6 +42,13 @@ from ngram_metrics.text.input_warnings import (
     warn_of_transposed_references,
 )
 from ngram_metrics.text.messages import NameOf, pluralize, shortened, type_name
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+    from ngram_metrics.text.input_types import Document, Hypotheses, References
 
 #: The kind of input of a segment.
 Kind = Literal["text", "tokens", "ids"]
@@ -53,7 +64,7 @@ class Segments(NamedTuple):
 
     Attributes:
         kind: the kind of all segments.
-        hypotheses: one per segment: a ``str`` for text, else a list of tokens or a 1-D int64 tensor.
+        hypotheses: one per segment: a ``str`` for text, else a list or tuple of tokens or a 1-D int64 tensor.
         references: all references in the same form, segment after segment.
         counts: the number of references of each segment, at least 1.
         hypothesis_counts: for rows of documents, see ``ngram_metrics.text.groups``: the number of hypotheses of each
@@ -148,11 +159,12 @@ def read(
     Warns:
         UserWarning: the references look like the words of one reference, or like sacrebleu's streams of references.
     """
-    if padding is not None and isinstance(preds, (Tensor, np.ndarray)) and preds.ndim == 3:
+    if padding is not None and isinstance(preds, tensor_and_array_types()) and preds.ndim == 3:
         return _read_samples(preds, target, padding)
     preds = to_tensor_or_list(preds, "preds")
     target = to_tensor_or_list(target, "target")
-    if isinstance(preds, Tensor) and isinstance(target, Tensor):
+    tensors = tensor_types()
+    if isinstance(preds, tensors) and isinstance(target, tensors):
         return _read_padded(preds, target)
     try:
         return _read_lists(preds, target)
@@ -173,7 +185,7 @@ def _read_lists(preds: object, target: object) -> Segments:
             target = [target]
     elif isinstance(target, str) and isinstance(preds, Sized) and len(preds) == 1:
         target = [target]
-    are_padded = [isinstance(side, Tensor) for side in (preds, target)]
+    are_padded = [isinstance(side, tensor_types()) for side in (preds, target)]
     segments = _items("preds", preds)
     items = _items("target", target)
     if len(segments) != len(items):
@@ -216,7 +228,7 @@ def read_texts(texts: Hypotheses, together: bool = False, name: str = "texts") -
         TypeError, ValueError: the errors of ``read`` for hypotheses.
     """
     ids = to_tensor_or_list([texts] if isinstance(texts, str) else texts, name)
-    if isinstance(ids, Tensor):
+    if isinstance(ids, tensor_types()):
         leading_shape = None
         if ids.dim() == 3:
             leading_shape = (ids.shape[0], ids.shape[1])
@@ -234,11 +246,12 @@ def read_texts(texts: Hypotheses, together: bool = False, name: str = "texts") -
 def read_references(references: References) -> Segments | PaddedSegments:
     """Read the references of segments without hypotheses, where a list of ``str`` is texts and not tokens."""
     target = to_tensor_or_list(references, "references")
-    if isinstance(target, Tensor) and target.dim() in (2, 3):
+    if isinstance(target, tensor_types()) and target.dim() in (2, 3):
         return read(target.new_empty(len(target), 0), target)
     first = target
     for _ in range(2):
-        first = first[0] if isinstance(first, (list, tuple)) and first else first
+        if isinstance(first, Sequence) and not isinstance(first, str) and first:
+            first = _list_item(first[0])
     empty = "" if isinstance(first, str) else []
     return read([empty] * (len(target) if isinstance(target, Sized) else 1), target)
 
@@ -256,33 +269,42 @@ def to_tensor_or_list(value: object, where: str) -> Any:
     """
     if isinstance(value, (list, tuple, str)):
         return value
-    if isinstance(value, np.ndarray):
+    if isinstance(value, tensor_types()):
+        return _sign_ids(value, where)
+    if isinstance(value, array_types()):
+        import numpy as np
+
         is_masked = np.ma.is_masked(value)
         if value.dtype.kind in _NO_NUMBERS:
             if is_masked:
                 raise TypeError(f"{where} is a masked array of {value.dtype}: expected masks of ids only")
             return value.tolist()
+        import torch
+
         if is_masked and isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "iu":
             hidden = torch.from_numpy(np.array(np.ma.getmaskarray(value), order="C"))
             ids = to_tensor_or_list(value.filled(0), where)
             return ids[~hidden] if value.ndim == 1 else ids.long().masked_fill(hidden, -1)
         try:
             # A copy: torch does not accept read-only arrays, negative strides, or another byte order.
-            value = torch.from_numpy(np.array(value, dtype=value.dtype.newbyteorder("="), order="C"))
+            ids = torch.from_numpy(np.array(value, dtype=value.dtype.newbyteorder("="), order="C"))
         except TypeError as error:
             raise TypeError(f"{where} is an array of {value.dtype}: expected token ids of an integer dtype") from error
-    if isinstance(value, Tensor):
-        return _sign_ids(value, where)
+        return _sign_ids(ids, where)
     return list_column(value, where)
 
 
 def is_dense(ids: Tensor) -> bool:
     """Return whether a tensor is neither nested, quantized nor sparse."""
+    import torch
+
     return not (ids.is_nested or ids.is_quantized) and ids.layout == torch.strided
 
 
 def _sign_ids(ids: Tensor, where: str) -> Tensor:
     """Return a dense tensor of an integer dtype in which torch can compare ids."""
+    import torch
+
     if not is_dense(ids):
         raise TypeError(f"{where} is a nested, quantized or sparse tensor: expected a dense one")
     if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
@@ -322,14 +344,17 @@ def _read_padded(preds: Tensor, target: Tensor) -> PaddedSegments:
 
 def _read_samples(preds: Tensor | NDArray[np.generic], target: object, padding: Container[int]) -> PaddedSegments:
     """Read samples: each becomes a segment, with the references of its own."""
+    import numpy as np
+
     segments, samples, _ = preds.shape
+    tensors = tensor_types()
     expected = f"expected references ({segments}, width) or ({segments}, references, width)"
-    is_padded = isinstance(target, (Tensor, np.ndarray))
+    is_padded = isinstance(target, tensor_and_array_types())
     try:
-        references = target if isinstance(target, Tensor) else to_tensor_or_list(np.ma.asanyarray(target), "target")
+        references = target if isinstance(target, tensors) else to_tensor_or_list(np.ma.asanyarray(target), "target")
     except ValueError as error:
         raise ValueError(f"target is ragged, but the samples are padded: {expected}") from error
-    if not isinstance(references, Tensor):
+    if not isinstance(references, tensors):
         raise TypeError(f"target is {shortened(target)}, but the samples are padded: {expected}")
     if references.dim() not in (2, 3) or len(references) != segments:
         raise ValueError(f"preds has shape {tuple(preds.shape)} and target {tuple(references.shape)}: {expected}")
@@ -361,7 +386,7 @@ def _items(name: str, side: object) -> Documents:
     """Return the items of a batch as a list, one per segment."""
     if isinstance(side, (list, tuple)):
         return list(side)
-    if isinstance(side, Tensor):
+    if isinstance(side, tensor_types()):
         if side.dim() != 2:
             raise ValueError(
                 f"{name} has shape {tuple(side.shape)}: expected (segments, width), "
@@ -381,7 +406,7 @@ def checked_segments(segments: Documents, is_text: bool, name_of: NameOf) -> Doc
 
 
 def _checked_segment(segment: object, is_text: bool, where: str) -> Document:
-    """Return a str, or for other kinds a sequence or 1-D ids, or raise the error of another segment."""
+    """Return a str, or for other kinds a list, a tuple or 1-D ids, or raise the error of another segment."""
     if isinstance(segment, str) is not is_text:
         kinds = ("tokens or ids", "text")
         raise TypeError(
@@ -389,7 +414,7 @@ def _checked_segment(segment: object, is_text: bool, where: str) -> Document:
             f"but the first segment is {kinds[is_text]}: expected all text, or all tokens or ids"
         )
     segment = to_tensor_or_list(segment, where)
-    if isinstance(segment, Tensor):
+    if isinstance(segment, tensor_types()):
         if segment.dim() != 1:
             raise ValueError(f"{where} is a tensor of shape {tuple(segment.shape)}: expected 1-D ids")
         return segment.long()
@@ -397,7 +422,8 @@ def _checked_segment(segment: object, is_text: bool, where: str) -> Document:
         raise TypeError(
             f"{where} is {type_name(segment)}, {shortened(segment)}: expected a str, a sequence of tokens, or 1-D ids"
         )
-    return segment
+    # Another sequence may have no slices, such as a deque.
+    return segment if isinstance(segment, (str, list, tuple)) else list(segment)
 
 
 def _split_references(items: Documents, is_text: bool, tuple_tokens: bool) -> tuple[Documents, list[int]]:
@@ -410,12 +436,18 @@ def _split_references(items: Documents, is_text: bool, tuple_tokens: bool) -> tu
     return list(chain.from_iterable(items)), list(map(len, items))
 
 
+def _list_item(item: object) -> Any:
+    """Return an array of objects or a column of a table as a list, and any other object as it is."""
+    if isinstance(item, (list, tuple, tensor_types())):  # first, because the other checks take longer
+        return item
+    if isinstance(item, array_types()):
+        return to_tensor_or_list(item, "an item of target") if item.dtype.kind in _NO_NUMBERS else item
+    return list_column(item, "an item of target")
+
+
 def _list_references(item: object, is_text: bool, tuple_tokens: bool) -> Sequence[object]:
     """Return the references in an item of ``target``, which may itself be the only reference."""
-    if isinstance(item, np.ndarray):
-        item = to_tensor_or_list(item, "an item of target") if item.dtype.kind in _NO_NUMBERS else item
-    else:
-        item = list_column(item, "an item of target")
+    item = _list_item(item)
     # list and tuple first: the check against Sequence takes ten times as long.
     if isinstance(item, (str, bytes)) or not isinstance(item, (list, tuple, Sequence)):
         return [item]
@@ -425,23 +457,23 @@ def _list_references(item: object, is_text: bool, tuple_tokens: bool) -> Sequenc
     if isinstance(first, tuple) and tuple_tokens:
         # If tokens are tuples, a tuple that contains tuples is a segment.
         return item if len(first) > 0 and isinstance(first[0], tuple) else [item]
-    if isinstance(first, (Tensor, np.ndarray)):
+    if isinstance(first, (list, tuple, str)):
+        return [item] if isinstance(first, str) else item
+    if isinstance(first, tensor_and_array_types()):
         return item if first.ndim > 0 else [item]
-    return item if isinstance(first, Sequence) and not isinstance(first, (str, bytes)) else [item]
-
-
-_CONTAINERS = (Tensor, np.ndarray, list, dict, set)
-_FLOATS = (float, np.floating)
+    return item if isinstance(first, Sequence) and not isinstance(first, bytes) else [item]
 
 
 def checked_token_types(segments: Sequence[Document], name_of: NameOf) -> set[type]:
     """Return the types of all tokens, or raise TypeError for a wrong one, whose segment ``name_of`` names."""
-    lists = [segment for segment in segments if not isinstance(segment, Tensor)]
+    tensors = tensor_types()
+    lists = [segment for segment in segments if not isinstance(segment, tensors)]
     types = set(map(type, chain.from_iterable(lists)))
-    wrong = tuple(kind for kind in types if issubclass(kind, _CONTAINERS + _FLOATS))
+    refused = (list, dict, set, *tensor_and_array_types(), *float_types())
+    wrong = tuple(kind for kind in types if issubclass(kind, refused))
     if wrong:
         _refuse_token(segments, wrong, name_of)
-    has_ids = len(lists) < len(segments) and any(len(s) for s in segments if isinstance(s, Tensor))
+    has_ids = len(lists) < len(segments) and any(len(s) for s in segments if isinstance(s, tensors))
     return types | {int} if has_ids else types
 
 
@@ -454,14 +486,14 @@ def common_kind(types: set[type], segments: Sequence[Document], name_of: NameOf)
 
 
 def _kind_of_type(token_type: type) -> Kind:
-    is_integer = issubclass(token_type, (int, np.integer)) and not issubclass(token_type, bool)
+    is_integer = issubclass(token_type, integer_types()) and not issubclass(token_type, bool)
     return "ids" if is_integer else "tokens"
 
 
 def _refuse_token(segments: Sequence[Document], wrong: tuple[type, ...], name_of: NameOf) -> NoReturn:
     for index, segment in enumerate(segments):
-        for token in () if isinstance(segment, Tensor) else segment:
-            if isinstance(token, _FLOATS):
+        for token in () if isinstance(segment, tensor_types()) else segment:
+            if isinstance(token, float_types()):
                 raise TypeError(
                     f"{name_of(index)} holds {shortened(token)}, {type_name(token)}: expected token ids, which are "
                     "integers, or tokens such as words"
@@ -477,7 +509,7 @@ def _refuse_token(segments: Sequence[Document], wrong: tuple[type, ...], name_of
 def _refuse_mixed(segments: Sequence[Document], name_of: NameOf) -> NoReturn:
     before: tuple[int, Kind] | None = None  # the first segment that is not empty
     for index, segment in enumerate(segments):
-        tokens = segment[:1].tolist() if isinstance(segment, Tensor) else segment
+        tokens = segment[:1].tolist() if isinstance(segment, tensor_types()) else segment
         tokens_by_kind = {_kind_of_type(type(token)): token for token in tokens}
         if len(tokens_by_kind) > 1:
             raise TypeError(

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
-from ngram_metrics.text.input_types import frame_package, list_values
+from ngram_metrics.text.foreign_values import frame_package, list_values
 from ngram_metrics.text.messages import pluralize, shortened, type_name
 
 #: A label for each segment, such as the name of its article.

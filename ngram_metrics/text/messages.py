@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TypeAlias
@@ -74,6 +74,18 @@ def numbered_from(first: int, name: str) -> Iterator[None]:
 def visible(text: str) -> str:
     """Return text in which invisible characters are written as their code points."""
     return _HIDDEN.sub(lambda found: f"[U+{ord(found[0]):04X}]", text)
+
+
+def name_unhashable(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> None:
+    """Raise a TypeError that names the document whose token is not hashable."""
+    for index, document in enumerate(documents):
+        for token in document:
+            try:
+                hash(token)
+            except TypeError as error:
+                raise TypeError(
+                    f"{name_of(index)} has the token {shortened(token)}, {type_name(token)}: expected a hashable"
+                ) from error
 
 
 def warn_of_no_segment() -> None:

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.documents import RaggedTokens, host_counts, owners, ragged_from_ids, repeat_each
 from ngram_metrics.text.input_forms import Segments, refuse_negative
-from ngram_metrics.text.messages import NameOf, shortened, type_name
+from ngram_metrics.text.messages import NameOf, name_unhashable
 from ngram_metrics.text.word_bounds import Integers
 
 _Value = TypeVar("_Value", int, float)
@@ -137,15 +137,3 @@ def list_on_host(rows: Sequence[Sequence[_Value] | Tensor]) -> list[Sequence[_Va
     for row in rows:
         lists.append(next(remaining).tolist() if isinstance(row, Tensor) else row)
     return lists
-
-
-def name_unhashable(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> None:
-    """Raise a TypeError that names the document whose token is not hashable."""
-    for index, document in enumerate(documents):
-        for token in document:
-            try:
-                hash(token)
-            except TypeError as error:
-                raise TypeError(
-                    f"{name_of(index)} has the token {shortened(token)}, {type_name(token)}: expected a hashable"
-                ) from error

@@ -9,10 +9,16 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from ngram_metrics.basics.option_checks import check_booleans, check_id, fixed_pad_id, pad_signature
-from ngram_metrics.text.input_warnings import warn_of_another_tokenizer, warn_of_no_words
+from ngram_metrics.text.input_warnings import warn_of_another_tokenizer, warn_of_no_words, warn_of_texts_as_tokens
 from ngram_metrics.text.messages import NameOf, shortened, type_name
 from ngram_metrics.text.single_texts import prepare_texts, read_summaries, split_characters
-from ngram_metrics.text.tokenizer_option import callable_name, check_tokenizer, reads_text_as_it_is, tokenizer_signature
+from ngram_metrics.text.tokenizer_option import (
+    callable_name,
+    check_tokenizer,
+    is_for_text_only,
+    reads_text_as_it_is,
+    tokenizer_signature,
+)
 from ngram_metrics.text.word_rules import SPLITTERS, has_splitter
 
 if TYPE_CHECKING:
@@ -49,6 +55,19 @@ class PythonReader(ABC):
     @abstractmethod
     def signature(self, kind: str) -> dict[str, str]:
         """Return the settings that affect the score of a kind of input, or ``?`` before any, by name, as strings."""
+
+    def check_text_options(self, kind: str) -> None:
+        """Raise ValueError for an option for text, if the segments are of another kind."""
+        for name, value in self._text_options().items():
+            if is_for_text_only(value):
+                raise ValueError(
+                    f"{name} is an option for text, but the segments are {kind}: expected texts, "
+                    f"or {name}={False if value is True else None}"
+                )
+
+    def check_tokens(self, documents: Sequence[Any], name_of: NameOf) -> None:
+        """Warn of tokens that are whole texts."""
+        warn_of_texts_as_tokens(documents, name_of)
 
     @abstractmethod
     def _text_options(self) -> dict[str, object]:
@@ -127,6 +146,16 @@ class PythonCharacterReader(PythonReader):
 
     def _text_options(self) -> dict[str, object]:
         return {"lowercase": self.lowercase, "whitespace": self.whitespace, "word_order": self.words}
+
+    def check_tokens(self, documents: Sequence[Any], name_of: NameOf) -> None:
+        """Raise TypeError for a ``str`` of more or less than one character, such as a word."""
+        for index, document in enumerate(documents):
+            for token in document:
+                if isinstance(token, str) and len(token) != 1:
+                    raise TypeError(
+                        f"{name_of(index)} has the token {shortened(token)}, but this metric counts characters: "
+                        "expected text, such as words joined by spaces, or tokens of one character each"
+                    )
 
     def read_texts_in_python(self, texts: Sequence[str], hypotheses: int, name_of: NameOf) -> Sequence[Any]:
         """Split each text into characters and words."""

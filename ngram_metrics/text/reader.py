@@ -24,10 +24,8 @@ from ngram_metrics.counting.documents import (
 )
 from ngram_metrics.counting.numpy_matches import must_use_torch
 from ngram_metrics.text.input_forms import PaddedSegments, Segments, read, read_texts
-from ngram_metrics.text.input_warnings import warn_of_texts_as_tokens
 from ngram_metrics.text.numbering import listed_ids, number_ids, number_tensors, number_tokens
 from ngram_metrics.text.python_readers import PythonReader
-from ngram_metrics.text.tokenizer_option import is_for_text_only
 
 
 class Reader(PythonReader):
@@ -114,7 +112,7 @@ class Reader(PythonReader):
         """Read tokens or ids, the hypotheses first."""
         dropped = self._check_options(segments)
         if segments.kind == "tokens":
-            self._check_tokens(segments)
+            self.check_tokens(segments.documents, segments.name_of)
             return segments.documents
         return listed_ids(segments, dropped, self._separator)
 
@@ -147,7 +145,7 @@ class Reader(PythonReader):
         if documents and all(isinstance(document, Tensor) for document in documents):
             tokens = number_tensors(segments, dropped)
         elif segments.kind == "tokens":
-            self._check_tokens(segments)
+            self.check_tokens(segments.documents, segments.name_of)
             tokens = number_tokens(documents, segments.name_of)
         else:
             tokens = number_ids(listed_ids(segments, dropped))
@@ -162,18 +160,9 @@ class Reader(PythonReader):
             sides = ragged_sides(segments.hypotheses, segments.references, dropped, self._separator)
         return Batch(sides, segments.leading_shape)
 
-    def _check_tokens(self, segments: Segments) -> None:
-        """Warn of tokens that are whole texts."""
-        warn_of_texts_as_tokens(segments.documents, segments.name_of)
-
     def _check_options(self, segments: Segments | PaddedSegments) -> tuple[int, ...]:
         """Return the ids that are not tokens, or raise ValueError for an option for text or padded ids without them."""
-        for name, value in self._text_options().items():
-            if is_for_text_only(value):
-                raise ValueError(
-                    f"{name} is an option for text, but the segments are {segments.kind}: expected texts, "
-                    f"or {name}={False if value is True else None}"
-                )
+        self.check_text_options(segments.kind)
         padding = pad_ids(self.pad_id)
         if isinstance(segments, PaddedSegments) or any(segments.padded):
             refuse_missing_pad_id(padding)

@@ -26,7 +26,8 @@ from ngram_metrics.counting.documents import (
 from ngram_metrics.document_frequency import DocumentFrequency, counted_in_segments
 from ngram_metrics.text.input_forms import PaddedSegments, Segments
 from ngram_metrics.text.input_warnings import warn_of_unsplit_texts
-from ngram_metrics.text.numbering import columns_of, listed_ids, name_unhashable, number_tokens
+from ngram_metrics.text.messages import name_unhashable
+from ngram_metrics.text.numbering import columns_of, listed_ids, number_tokens
 from ngram_metrics.text.python_readers import PythonWordReader
 from ngram_metrics.text.reader import Reader, batch_of
 from ngram_metrics.text.single_texts import split_words

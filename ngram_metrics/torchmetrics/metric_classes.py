@@ -10,12 +10,11 @@ from torch import Tensor
 from typing_extensions import Unpack
 
 from ngram_metrics.basics.keywords import named_arguments
-from ngram_metrics.basics.option_checks import Average, RougeKey, Smoothing
+from ngram_metrics.basics.option_checks import Accumulate, Average, RougeKey, Smoothing
 from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.metric import definitions
 from ngram_metrics.metric.scorer import Value
 from ngram_metrics.scores.cider import CiderMeasure, checked_table
-from ngram_metrics.scores.rouge import Accumulate
 from ngram_metrics.text.input_types import Hypotheses, References, Tokenizer
 from ngram_metrics.torchmetrics.accumulator import Accumulator, Level, MetricKeywords
 from ngram_metrics.torchmetrics.values import ScoredValue

@@ -72,6 +72,13 @@ def test_the_blank_at_the_end_of_a_hypothesis_is_written(end: str, folder: Path,
     assert printed(capsys, "mbr", "samples.jsonl") == f"{lines[0]}\n{lines[2]}\n"
 
 
+def test_what_no_line_of_text_holds_is_written_as_json(folder: Path, capsys):
+    for chosen in ("\ud800 the cat", "the\ncat"):
+        write(folder / "samples.jsonl", [json.dumps([chosen, chosen])])
+        line = json.loads(printed(capsys, "mbr", "samples.jsonl", "--format", "jsonl"))
+        assert line["hypothesis"] == chosen
+
+
 @pytest.mark.parametrize("chunk_bytes", [1, 1 << 22])
 def test_weights_are_those_of_the_references(chunk_bytes: int, folder: Path, capsys, monkeypatch):
     monkeypatch.setattr(files, "CHUNK_BYTES", chunk_bytes)
@@ -137,6 +144,7 @@ def test_options_reach_the_metric(folder: Path, capsys):
         ('["a"]\n["a", 5]\n', "", "n, line 2: expected a list of strings"),
         (f'["a"{100_000 * ",1"}]\n'.replace("1", '""'), "", "n, line 1: 100001 hypotheses: expected at most 100000"),
         ('["a\\nb"]\n', "", "the hypothesis chosen for segment 1 has several lines: pass --format jsonl"),
+        ('["\\ud800"]\n', "", "the hypothesis chosen for segment 1 has an unpaired surrogate: pass --format jsonl"),
         ('["a"]\n["b"]\n', "--weights w", "w, line 2: 2 weights: expected 1, one for each hypothesis"),
         ('["a"]\n["b"]\n["c"]\n', "--weights w", "n and w have different numbers of lines: 3 and 2"),
         ('["a"]\n["b", "c"]\n', "--weights v", "v, line 2: expected weights from 0 to 1e308, not all 0 for a segment"),

@@ -263,11 +263,12 @@ def wrong(result: Any) -> Callable[[str], Any]:
         *(("rouge", ["a"], ["a"], options) for options in ({"use_stemmer": True}, {"normalizer": str})),
     ],
 )  # fmt: skip
-def test_errors_are_those_of_functional(name, hypothesis, references, options):
+def test_errors_are_those_of_functional_which_is_not_asked(name, hypothesis, references, options):
     with pytest.raises((TypeError, ValueError)) as expected:
         FUNCTIONAL[name]([hypothesis], [references], average="none", **options)
-    with pytest.raises(type(expected.value)) as found:
+    with mock.patch.object(pair, "_call_functional") as asked, pytest.raises(type(expected.value)) as found:
         getattr(pair, name)(hypothesis, references, **options)
+    assert not asked.called
     assert re.sub("0x[0-9a-f]+", "", str(found.value)) == re.sub("0x[0-9a-f]+", "", str(expected.value))
 
 
@@ -296,7 +297,7 @@ def test_tokenizers_of_other_packages_are_called_as_in_functional():
         assert found == pytest.approx(expected, rel=1e-15)
 
 
-#: Every function with every kind of document and of tokenizer; then once more in a child.
+#: Every function with every kind of document and of tokenizer, and what is wrong; then once more in a child.
 PROGRAM = """
 import os, sys
 from ngram_metrics import pair
@@ -308,8 +309,18 @@ def scores():
     yield pair.chrf("abc", ["abd", "\\ud800"], word_order=2)
     yield pair.gleu(["a", "b"], [["a"], ["b", "a"]])
     yield pair.overlap([5, 6, 0], [5, 6], ngram=2, pad_id=0)
+    for hypothesis, references in (("a", []), (None, "x"), (["a", 1], ["a"]), ([1, -1], [1]), (["ab"], ["a"]), (5, 5)):
+        try:
+            pair.chrf(hypothesis, references)
+        except (TypeError, ValueError) as error:
+            yield str(error)
+    try:
+        pair.bleu("a", "a", pad_id="0")
+    except TypeError as error:
+        yield str(error)
 
 expected = list(scores())
+assert len(expected) == 16 + 3 + 7
 assert not {"torch", "numpy"} & set(sys.modules), sorted(sys.modules)
 child = os.fork() if hasattr(os, "fork") else 0
 if child == 0:

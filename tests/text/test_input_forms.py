@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from layouts import by_count
 
 from ngram_metrics import NgramOverlap, functional, mbr, pair
+from ngram_metrics.text.foreign_values import list_values
 from ngram_metrics.text.input_forms import Segments, read
-from ngram_metrics.text.input_types import list_values
 
 
 def lists(sentences):

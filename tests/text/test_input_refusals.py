@@ -9,8 +9,8 @@ import torch
 
 from ngram_metrics import Bleu, ChrF, functional, mbr, pair
 from ngram_metrics.counting import clipped_matches
+from ngram_metrics.text.foreign_values import list_values
 from ngram_metrics.text.input_forms import read
-from ngram_metrics.text.input_types import list_values
 
 
 @pytest.mark.parametrize(

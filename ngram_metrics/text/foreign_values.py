@@ -1,0 +1,115 @@
+"""Values of other packages: tensors, arrays, and columns of tables. None of the packages is imported here.
+
+An object of a package exists only if the package is imported.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from ngram_metrics.text.messages import type_name
+
+if TYPE_CHECKING:
+    import numpy as np
+    from torch import Tensor
+
+#: Types that are not columns of tables.
+_NO_COLUMNS = (str, list, tuple, Mapping)
+#: The types of tables with several columns, by their packages.
+_FRAMES: dict[str, tuple[str, ...]] = {
+    "pandas": ("DataFrame",),
+    "polars": ("DataFrame", "LazyFrame"),
+    "pyarrow": ("Table", "RecordBatch"),
+}
+
+
+def tensor_types() -> tuple[type[Tensor], ...]:
+    """Return the type of tensors, for ``isinstance``, or nothing if torch is not imported."""
+    return _imported_types("torch", "Tensor")
+
+
+def array_types() -> tuple[type[np.ndarray[Any, Any]], ...]:
+    """Return the type of arrays, for ``isinstance``, or nothing if numpy is not imported."""
+    return _imported_types("numpy", "ndarray")
+
+
+def tensor_and_array_types() -> tuple[type[Tensor] | type[np.ndarray[Any, Any]], ...]:
+    """Return the types of tensors and arrays, for ``isinstance``."""
+    return (*tensor_types(), *array_types())
+
+
+def integer_types() -> tuple[type, ...]:
+    """Return the types of integers, ``bool`` included."""
+    return (int, *_imported_types("numpy", "integer"))
+
+
+def float_types() -> tuple[type, ...]:
+    """Return the types of floating-point numbers."""
+    return (float, *_imported_types("numpy", "floating"))
+
+
+def _imported_types(package: str, name: str) -> tuple[Any, ...]:
+    module = sys.modules.get(package)
+    # A package that another thread is importing may not have its types yet.
+    return (getattr(module, name),) if hasattr(module, name) else ()
+
+
+def frame_package(value: object) -> Literal["pandas", "polars", "pyarrow"] | None:
+    """Return the package of a table with named columns, such as a data frame, or None for any other object."""
+    for base in type(value).__mro__:
+        package = base.__module__.partition(".")[0]
+        if base.__name__ in _FRAMES.get(package, ()):
+            return package  # type: ignore[return-value]
+    return None
+
+
+def list_column(value: object, where: str) -> Any:
+    """Return a column of pyarrow, polars or pandas as a list, with None for missing values, or another object as it is.
+
+    Raises TypeError for a table with several columns, which ``where`` names.
+    """
+    if isinstance(value, (_NO_COLUMNS, tensor_and_array_types())):
+        return value
+    package = frame_package(value)
+    if package is not None:
+        name = type_name(value)
+        table = f"{where}.collect()" if hasattr(value, "collect") else where
+        raise TypeError(f"{where} is {name} of {package}: expected one of its columns, such as {table}['text']")
+    return column_values(value) if _reading_method(value) is not None else value
+
+
+def column_values(column: Any) -> list[Any]:
+    """Return the values of a list, an array or a column of any library, with None for what is missing in a column."""
+    read = _reading_method(column)
+    values: list[Any] = list(column) if read is None else read()
+    # pandas has a NaN for a missing text.
+    missing = column.isna() if hasattr(column, "isna") else None
+    if missing is None or not missing.any():
+        return values
+    return [None if is_missing else value for value, is_missing in zip(values, missing, strict=True)]
+
+
+def _reading_method(column: object) -> Callable[[], list[Any]] | None:
+    """Return the method that reads an array or a column as a list."""
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(column, method):
+            return getattr(column, method)
+    return None
+
+
+def list_values(values: Any, where: str) -> list[Any]:
+    """Return the values of a sequence, an array or a column of a table as a list, for labels.
+
+    Times in nanoseconds, which Python does not have, stay numpy's. The errors are those of ``list_column``.
+    """
+    values = list_column(values, where)
+    listed = column_values(values)
+    if (
+        isinstance(values, array_types())
+        and values.dtype.kind in "mM"
+        and any(isinstance(item, int) for item in listed)
+    ):
+        return [None if missing is None else time for time, missing in zip(values, listed, strict=True)]
+    return [None if type(item).__name__ == "NAType" else item for item in listed]
