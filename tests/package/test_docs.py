@@ -30,6 +30,8 @@ from ngram_metrics._core.scoring.signature import SIGNATURE_FIELDS
 
 #: Blocks of Python that are compiled and do not run here, by a line of theirs, and why.
 NOT_RUN = {
+    'results = evaluate({"epoch 9": outputs_9': "a test below runs it on texts of its own",
+    "history = [chrf(outputs, references)": "a test below runs it on texts of its own",
     "compiled = torch.compile(reward, fullgraph=True, dynamic=False)": "C++ is generated and compiled for a long time",
     **dict.fromkeys(
         [
@@ -331,6 +333,25 @@ def test_a_picture_can_be_read_on_a_phone_and_on_a_dark_page(picture: Path):
     assert "@media (prefers-color-scheme: dark)" in text
 
 
+def test_the_pictures_of_the_readme_are_small():
+    pictures = re.findall(r'(?:srcset|src)="(docs/[^"]+)"', (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert len(pictures) == 3
+    assert sum((ROOT / picture).stat().st_size for picture in pictures) < 250_000
+
+
+def test_the_code_beside_the_pictures_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    outputs = {f"outputs_{epoch}": ["the cat sat", f"it rained {epoch} times"] for epoch in (1, 2, 3, 9, 10)}
+    names = {"evaluate": ngram_metrics.evaluate, "chrf": ngram_metrics.ChrF(confidence=0.95), **outputs}
+    names["references"] = ["the cat sat", "it rained 3 times"]
+    snippets = [code for code in blocks(ROOT / "README.md", "python") if "outputs_" in code]
+    assert len(snippets) == 2
+    for snippet in snippets:
+        assert len(snippet.strip().splitlines()) == 2
+        exec(compile(snippet, "README.md", "exec"), names)
+    assert Path("report.html").stat().st_size > 10_000
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_screenshot_shows_the_numbers_that_the_first_command_prints(scheme: str):
     image = pytest.importorskip("PIL.Image")
@@ -345,8 +366,8 @@ def test_the_screenshot_shows_the_numbers_that_the_first_command_prints(scheme: 
 
 
 def test_every_screenshot_is_shown():
-    page = (DOCS / "guides" / "report.md").read_text(encoding="utf-8")
-    shown = re.findall(r"\.\./screenshots/(\w+\.png)", page)
+    pages = [path.read_text(encoding="utf-8") for path in (ROOT / "README.md", DOCS / "guides" / "report.md")]
+    shown = [name for page in pages for name in re.findall(r"/screenshots/(\w+\.png)", page)]
     assert sorted(shown) == sorted(path.name for path in (DOCS / "screenshots").iterdir())
 
 
