@@ -1,4 +1,4 @@
-"""Takes the screenshots of report.md: ``python docs/make_screenshots.py runs/restore_text.html``.
+"""Takes the screenshots of report.md and README: ``python docs/make_screenshots.py runs/restore_text.html``.
 
 The report is that of ``python examples/restore_text.py``. Chromium, chromedriver and the extra ``test`` are needed.
 """
@@ -31,6 +31,7 @@ def main(report: Path) -> None:
         for scheme in ("light", "dark"):
             take(browser, report, f"wide_{scheme}", 1240, 1300, scheme, "systems")
             take(browser, report, f"phone_{scheme}", 390, 700, scheme, "list")
+            take(browser, report, f"readme_{scheme}", 1160, 620, scheme, "systems")
 
 
 def take(browser: Any, report: Path, name: str, width: int, height: int, scheme: str, part: str) -> None:
@@ -46,7 +47,9 @@ def take(browser: Any, report: Path, name: str, width: int, height: int, scheme:
     picture = base64.b64decode(browser.execute_cdp_cmd("Page.captureScreenshot", {})["data"])
     metadata = PngImagePlugin.PngInfo()
     metadata.add_itxt("Description", text)
-    Image.open(io.BytesIO(picture)).save(FOLDER / f"{name}.png", pnginfo=metadata, optimize=True)
+    # A page of few colors: 128 of them look the same in half the bytes.
+    image = Image.open(io.BytesIO(picture)).convert("RGB").quantize(128)
+    image.save(FOLDER / f"{name}.png", pnginfo=metadata, optimize=True)
 
 
 if __name__ == "__main__":
