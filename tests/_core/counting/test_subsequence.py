@@ -57,7 +57,18 @@ def hits_of_padded(hypotheses, references, spare=1):
 
 
 @contextmanager
-def bounds(word_bits=55, tile=64, words=3 << 20, step_words=2048, slots=1 << 17, joining=16, codes=9):
+def bounds(
+    word_bits=55,
+    tile=64,
+    words=3 << 20,
+    step_words=2048,
+    slots=1 << 17,
+    joining=16,
+    codes=9,
+    long=1024,
+    few=64,
+    row_bits=1 << 30,
+):
     """Move every bound of the implementation to where small texts reach it."""
     with (
         patch.object(table, "WORD_BITS", word_bits),
@@ -69,6 +80,9 @@ def bounds(word_bits=55, tile=64, words=3 << 20, step_words=2048, slots=1 << 17,
         patch.object(lengths, "JOINING_STEPS", joining),
         patch.object(lengths, "CPU_SLOTS", slots),
         patch.object(lengths, "CODE_POINTS", codes),
+        patch.object(lengths, "LONG_PAIR", long),
+        patch.object(union, "FEW_PAIRS", few),
+        patch.object(union, "ROW_BITS", row_bits),
         patch.object(documents_module, "CPU_SLOTS", slots),
     ):
         yield
@@ -82,6 +96,9 @@ BOUNDS = {
     "slots": [1, 9, 100, 1 << 17],
     "joining": [0, 16],
     "codes": [0, 3, 1 << 20],
+    "long": [0, 5, 1024],
+    "few": [0, 2, 64],
+    "row_bits": [0, 9, 1 << 30],
 }
 any_bounds = st.fixed_dictionaries({name: st.sampled_from(values) for name, values in BOUNDS.items()})
 

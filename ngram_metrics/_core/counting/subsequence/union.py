@@ -21,6 +21,7 @@ both directions. The rows of the table are kept for one window of times, and com
 
 from __future__ import annotations
 
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from ngram_metrics._core.basics.lazy import torch
@@ -30,13 +31,14 @@ from ngram_metrics._core.counting.documents import (
     PaddedTokens,
     RaggedPairs,
     RaggedSummaries,
-    RaggedTokens,
+    host_counts,
     owners,
+    repeat_each,
 )
+from ngram_metrics._core.counting.keys import rank_in_rows
+from ngram_metrics._core.counting.python_matches import union_hits
 from ngram_metrics._core.counting.subsequence.lengths import (
-    document_rows,
     padded_ranks,
-    pair_ranks,
     row_chunks_of_words,
     similar_pairs,
     subsequence_lengths,
@@ -55,6 +57,11 @@ from ngram_metrics._core.counting.subsequence.table import (
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+#: A chunk of fewer pairs of summaries is counted in plain Python, which then takes less time than launching operations.
+FEW_PAIRS = 64
+#: Plain Python keeps the rows of one sentence of the hypothesis, which may take this number of bits.
+ROW_BITS = 1 << 30
 
 
 def union_subsequence_hits(summaries: RaggedSummaries | PaddedPairs, separator_id: int | None = None) -> Tensor:
@@ -82,20 +89,39 @@ def _padded_hits(hypotheses: PaddedTokens, references: PaddedTokens, separator_i
 
 
 def _ragged_hits(hypotheses: DocumentGroups, references: DocumentGroups) -> Tensor:
-    ranked = pair_ranks(hypotheses.join(), references.join())
-    # A 0 after every sentence: the ranks start at 1.
-    sentence_lengths = torch.cat((hypotheses.tokens.lengths, references.tokens.lengths))
-    sentence = owners(sentence_lengths)
-    slot = torch.arange(len(sentence), device=sentence.device) + sentence
-    ids = ranked.ids.new_zeros(len(sentence) + len(sentence_lengths)).index_copy_(0, slot, ranked.ids)
-    lengths = ranked.lengths + torch.cat((hypotheses.counts, references.counts))
-    both = RaggedTokens(ids, lengths, ranked.id_bound)
-    hits = ids.new_zeros(len(references.counts))
-    for pairs, width, count in similar_pairs(*lengths.view(2, -1).flip(0)):
-        positions = document_rows(both, pairs + len(hits), width)
-        steps = document_rows(both, pairs, count)
-        hits.index_copy_(0, pairs, _chunk_hits(positions, steps, width + count))
+    # A gap after every sentence.
+    positions, steps = (side.join().lengths + side.counts for side in (references, hypotheses))
+    longest = max(hypotheses.tokens.lengths.tolist(), default=0)
+    hits = torch.zeros_like(positions)
+    for pairs, width, count in similar_pairs(positions, steps):
+        sides = hypotheses.take(pairs), references.take(pairs)
+        if len(pairs) < FEW_PAIRS and longest * width < ROW_BITS:
+            chunk_hits = host_counts(list(map(union_hits, *map(_list_sentences, sides))))
+        else:
+            ids = torch.cat([_pad_sentences(sides[1], width), _pad_sentences(sides[0], count)], 1)
+            ranks = rank_in_rows(ids) * (ids > 0)
+            chunk_hits = _chunk_hits(ranks[:, :width], ranks[:, width:], width + count)
+        hits.index_copy_(0, pairs, chunk_hits)
     return hits
+
+
+def _list_sentences(summaries: DocumentGroups) -> list[list[list[int]]]:
+    ids, lengths, _ = summaries.tokens
+    tokens = ids.tolist()
+    sentences = iter([tokens[start:stop] for start, stop in pairwise((0, *lengths.cumsum(0).tolist()))])
+    return [[*islice(sentences, count)] for count in summaries.counts.tolist()]
+
+
+def _pad_sentences(summaries: DocumentGroups, width: int) -> Tensor:
+    """Return each summary in a row of ids from 1, with 0 after every sentence, ``(summaries, width)`` int64."""
+    lengths = summaries.join().lengths
+    sizes = lengths + summaries.counts
+    rows = sizes.new_zeros(len(sizes), width)
+    first = torch.arange(len(sizes), device=sizes.device) * width - (sizes.cumsum(0) - sizes)
+    sentence = owners(summaries.tokens.lengths)
+    slot = torch.arange(len(sentence), device=sizes.device) + sentence + repeat_each(first, lengths)
+    rows.view(-1).index_copy_(0, slot, summaries.tokens.ids + 1)
+    return rows
 
 
 def _chunk_hits(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
