@@ -155,14 +155,16 @@ def union_hits(hypothesis: Sequence[Tokens], reference: Sequence[Tokens]) -> int
             steps.append((mask, mask | row ^ inside))
         # The walk back stops at or below its position at the token itself, which it takes, or where the row grows.
         reach = inside if row != inside else 0
-        while reach and steps:
-            mask, candidates = steps.pop()
+        for mask, candidates in reversed(steps):
             reach &= candidates
+            if not reach:
+                break
             for distance, free in fills:
                 reach |= reach >> distance & free
-            taken = (reach >> 1 & inside ^ reach) & mask
-            union |= taken
-            reach ^= taken
+            if mask:
+                taken = (reach >> 1 & inside ^ reach) & mask
+                union |= taken
+                reach ^= taken
     had = Counter(chain.from_iterable(hypothesis))
     return sum(min((union & bits).bit_count(), had[token]) for token, bits in places.items())
 

@@ -5,15 +5,18 @@ from collections import Counter
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rouge_oracle import table
+from rouge_oracle import union_hits as hits
 
 from ngram_metrics._core.counting.python_matches import (
     match_ngrams,
     match_short_pair,
     match_words,
     subsequence_length,
+    union_hits,
 )
 
 texts = st.lists(st.sampled_from("abcd"), max_size=14)
+summaries = st.lists(texts, max_size=5)
 
 
 @example("acb", "ab", 2)
@@ -31,3 +34,14 @@ def test_matches_and_lengths_are_those_of_plain_loops(hypothesis, reference, ord
     assert subsequence_length(hypothesis, reference) == length
     assert match_words(hypothesis, reference) == expected[0]
     assert match_short_pair(hypothesis, reference) == (*expected[:2], length)
+
+
+@example([list("ab"), list("cd")], [list("ba"), list("xyx")])
+@example([list("axb"), list("axxb"), []], [list("aba"), [], list("bab")])
+@example([list("ab"), list("ab"), list("ba")], [list("ab" * 16), list("ba" * 17)])
+@example([list("abc" * 11), ["c"]], [list("cab" * 5), list("a" * 14)])
+@example([list("abc" * 11), ["c"]], [list("cab" * 5), list("a" * 15)])
+@given(summaries, summaries)
+def test_hits_are_those_of_the_walks_sentence_by_sentence(hypothesis, reference):
+    """No word in common, equal sentences, and gaps at the first and the last bit of a digit of Python's integers."""
+    assert union_hits(hypothesis, reference) == hits(hypothesis, reference)

@@ -58,7 +58,7 @@ WORDS_IN_HALVES = 1 << 17
 CODE_POINTS = sys.maxunicode + 1
 #: From this number of tokens on, numbering a pair anew takes less time than it saves: RapidFuzz looks code points below
 #: 256 up in a table, and others in a hash map.
-LONG_PAIR = 1 << 10
+LONG_PAIR = 1200
 #: Joining costs as much as the launches of this many steps.
 JOINING_STEPS = 16
 
@@ -83,16 +83,14 @@ def _lengths_of_texts(pairs: NumpySegments) -> NDArray[np.int64]:
         )
     if len(indices) < len(lengths):
         position = np.empty(pairs.id_bound, np.int64)
-        for index, chunk in zip(np.flatnonzero(is_long), pairs.select(is_long).chunks(1), strict=True):
-            documents = _shared_texts(*np.split(chunk.ids, chunk.lengths[:1]), position)
-            lengths[index] = rapidfuzz.distance.LCSseq.similarity(*documents)
+        long = pairs.select(is_long)
+        documents = [np.split(ids, sizes.cumsum()[:-1]) for ids, sizes in zip(long.ids, long.lengths, strict=True)]
+        lengths[is_long] = [_length_of_long(*pair, position) for pair in zip(*documents, strict=True)]
     return lengths
 
 
-def _shared_texts(
-    hypothesis: NDArray[np.int64], reference: NDArray[np.int64], position: NDArray[np.int64]
-) -> list[str] | list[list[int]]:
-    """Return a pair as RapidFuzz takes it, without tokens of one side only, the most frequent tokens numbered first.
+def _length_of_long(hypothesis: NDArray[np.int64], reference: NDArray[np.int64], position: NDArray[np.int64]) -> int:
+    """Count without tokens of one side only, and with the most frequent tokens numbered first.
 
     ``position`` has an entry for every id, which is overwritten.
     """
@@ -102,11 +100,11 @@ def _shared_texts(
     hypothesis = hypothesis[hypothesis >= 0]
     counts = np.bincount(hypothesis, minlength=len(reference))
     reference = reference[counts[reference] > 0]
-    shared = np.flatnonzero(counts)
     number = np.empty_like(counts)
-    number[shared[np.argsort(-counts[shared])]] = np.arange(len(shared))
+    number[np.argsort(-counts)] = np.arange(len(counts))
     lengths = np.array([len(hypothesis), len(reference)])
-    return as_texts(number[np.concatenate((hypothesis, reference))], lengths, len(shared))
+    texts = as_texts(number[np.concatenate((hypothesis, reference))], lengths, len(counts))
+    return rapidfuzz.distance.LCSseq.similarity(*texts)
 
 
 def as_texts(ids: NDArray[np.int64], lengths: NDArray[np.int64], id_bound: int) -> list[str] | list[list[int]]:
