@@ -144,7 +144,7 @@ def union_hits(hypothesis: Sequence[Tokens], reference: Sequence[Tokens]) -> int
     for sentence in {*map(tuple, hypothesis)}:
         row = inside
         steps = []
-        mask = -1
+        mask = 0
         for token in sentence:
             before, mask = mask, places.get(token, 0)
             if mask:

@@ -22,15 +22,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from itertools import islice, pairwise, repeat
+from typing import TYPE_CHECKING, Any
 
 from ngram_metrics._core.basics.lazy import np, rapidfuzz, torch
 from ngram_metrics._core.counting.documents import (
     CPU_SLOTS,
+    DocumentGroups,
     PaddedPairs,
     PaddedTokens,
     RaggedPairs,
+    concatenate,
 )
 from ngram_metrics._core.counting.keys import rank_in_rows
 from ngram_metrics._core.counting.numpy_matches import NumpySegments, numpy_segments
@@ -84,8 +86,8 @@ def _lengths_of_texts(pairs: NumpySegments) -> NDArray[np.int64]:
     if len(indices) < len(lengths):
         position = np.empty(pairs.id_bound, np.int64)
         long = pairs.select(is_long)
-        documents = [np.split(ids, sizes.cumsum()[:-1]) for ids, sizes in zip(long.ids, long.lengths, strict=True)]
-        lengths[is_long] = [_length_of_long(*pair, position) for pair in zip(*documents, strict=True)]
+        sides = (np.split(ids, sizes.cumsum()[:-1]) for ids, sizes in zip(long.ids, long.lengths, strict=True))
+        lengths[is_long] = list(map(_length_of_long, *sides, repeat(position)))
     return lengths
 
 
@@ -115,6 +117,13 @@ def as_texts(ids: NDArray[np.int64], lengths: NDArray[np.int64], id_bound: int) 
     else:
         tokens = ids.astype(np.int32).tobytes().decode(f"utf-32-{sys.byteorder[0]}e", "surrogatepass")
     return [tokens[start:stop] for start, stop in pairwise((0, *lengths.cumsum().tolist()))]  # type: ignore[return-value]
+
+
+def group_texts(sides: tuple[DocumentGroups, DocumentGroups]) -> list[list[Any]]:
+    """Return the documents of each group of each side as ``as_texts`` does."""
+    ids, lengths, id_bound = concatenate([side.tokens for side in sides])
+    texts = iter(as_texts(ids.numpy(), lengths.numpy(), id_bound))
+    return [[[*islice(texts, count)] for count in side.counts.tolist()] for side in sides]
 
 
 def _padded_lengths(hypotheses: PaddedTokens, references: PaddedTokens) -> Tensor:
@@ -179,15 +188,11 @@ def similar_pairs(long: Tensor, short: Tensor) -> Iterator[tuple[Tensor, int, in
     Yields:
         The indices of the pairs of a chunk, int64, each pair once; and the largest lengths in it.
     """
-    if not len(long):
-        return
     budget = word_budget(long.device)
     words = word_count(long)
     # Pairs with most words first, and with most steps on a tie.
-    order = torch.argsort(words * (int(short.max()) + 1) + short, descending=True, stable=True)
-    long = long.index_select(0, order)
-    words = words.index_select(0, order)
-    steps = short.index_select(0, order)
+    order = torch.argsort(words * (short.sum() + 1) + short, descending=True, stable=True)
+    long, words, steps = (sizes.index_select(0, order) for sizes in (long, words, short))
     start = 0
     while start < len(order):
         most_words = int(words[start])

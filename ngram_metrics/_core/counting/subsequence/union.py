@@ -21,7 +21,6 @@ both directions. The rows of the table are kept for one window of times, and com
 
 from __future__ import annotations
 
-from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from ngram_metrics._core.basics.lazy import torch
@@ -38,6 +37,7 @@ from ngram_metrics._core.counting.documents import (
 from ngram_metrics._core.counting.keys import rank_in_rows
 from ngram_metrics._core.counting.python_matches import union_hits
 from ngram_metrics._core.counting.subsequence.lengths import (
+    group_texts,
     padded_ranks,
     row_chunks_of_words,
     similar_pairs,
@@ -91,37 +91,27 @@ def _padded_hits(hypotheses: PaddedTokens, references: PaddedTokens, separator_i
 def _ragged_hits(hypotheses: DocumentGroups, references: DocumentGroups) -> Tensor:
     # A gap after every sentence.
     positions, steps = (side.join().lengths + side.counts for side in (references, hypotheses))
-    longest = max(hypotheses.tokens.lengths.tolist(), default=0)
     hits = torch.zeros_like(positions)
     for pairs, width, count in similar_pairs(positions, steps):
         sides = hypotheses.take(pairs), references.take(pairs)
-        if len(pairs) < FEW_PAIRS and longest * width < ROW_BITS:
-            chunk_hits = host_counts(list(map(union_hits, *map(_list_sentences, sides))))
+        if len(pairs) < FEW_PAIRS and max(sides[0].tokens.lengths.tolist(), default=0) * width < ROW_BITS:
+            chunk_hits = host_counts(list(map(union_hits, *group_texts(sides))))
         else:
-            ids = torch.cat([_pad_sentences(sides[1], width), _pad_sentences(sides[0], count)], 1)
+            ids = torch.cat((_pad_sentences(sides[1], width), _pad_sentences(sides[0], count)), 1)
             ranks = rank_in_rows(ids) * (ids > 0)
             chunk_hits = _chunk_hits(ranks[:, :width], ranks[:, width:], width + count)
         hits.index_copy_(0, pairs, chunk_hits)
     return hits
 
 
-def _list_sentences(summaries: DocumentGroups) -> list[list[list[int]]]:
-    ids, lengths, _ = summaries.tokens
-    tokens = ids.tolist()
-    sentences = iter([tokens[start:stop] for start, stop in pairwise((0, *lengths.cumsum(0).tolist()))])
-    return [[*islice(sentences, count)] for count in summaries.counts.tolist()]
-
-
 def _pad_sentences(summaries: DocumentGroups, width: int) -> Tensor:
-    """Return each summary in a row of ids from 1, with 0 after every sentence, ``(summaries, width)`` int64."""
+    """Return each summary as a row of ids from 1, with 0 after every sentence, ``(summaries, width)`` int64."""
     lengths = summaries.join().lengths
     sizes = lengths + summaries.counts
-    rows = sizes.new_zeros(len(sizes), width)
     first = torch.arange(len(sizes), device=sizes.device) * width - (sizes.cumsum(0) - sizes)
     sentence = owners(summaries.tokens.lengths)
     slot = torch.arange(len(sentence), device=sizes.device) + sentence + repeat_each(first, lengths)
-    rows.view(-1).index_copy_(0, slot, summaries.tokens.ids + 1)
-    return rows
+    return sizes.new_zeros(len(sizes) * width).index_copy_(0, slot, summaries.tokens.ids + 1).view(len(sizes), width)
 
 
 def _chunk_hits(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
