@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeAlias
 
+import torch
 from lm_eval.api.registry import register_aggregation, register_metric
-from torch import Tensor, full_like, nan
+from torch import Tensor
 
 from ngram_metrics._core.basics.option_checks import RESAMPLES
 from ngram_metrics._core.metrics.registry import REGISTRY, make_metric, values_of
@@ -28,7 +29,7 @@ def corpus_stderr(scorer: Scorer, outputs: Sequence[str], references: Sequence[S
     """Return the standard deviation of the scores of resampled corpora, ``(*score_shape)``, NaN for one document."""
     clusters = clusters_of(scorer.measure, scorer.count(outputs, references).rows, scorer.average)
     errors = bootstrap_scores(scorer.measure, clusters, scorer.average, RESAMPLES, SEED).std(0)
-    return errors if len(outputs) > 1 else full_like(errors, nan)
+    return errors if len(outputs) > 1 else torch.full_like(errors, torch.nan)
 
 
 def is_sample(item: object) -> bool:
@@ -36,38 +37,70 @@ def is_sample(item: object) -> bool:
     return isinstance(item, tuple | list) and len(item) == 2 and isinstance(item[0], str)
 
 
-def register(name: str, compute: Callable[..., Tensor], index: tuple[int, ...], higher_is_better: bool) -> None:
-    """Register what is computed of outputs and references, and make it the attribute that its entry point names.
+class CorpusMetric:
+    """A metric of the harness, which keeps the texts of a document, and ``aggregate``, which scores all documents.
+
+    It can be pickled, because the harness's own bootstrap sends the aggregation to other processes.
 
     Args:
-        name: the name of the metric in the harness.
-        compute: returns ``(*score_shape)``, from 0 to 1.
+        name: the name in the harness.
+        compute: returns ``(*score_shape)`` of outputs and references, from 0 to 1.
         index: the index of the value.
-        higher_is_better: the direction, which tasks inherit.
     """
-    no_texts = (
-        f"{name} got no texts: expected a text and its references, from process_results if there are several; "
-        "of repeats the filter take_first passes on one text"
+
+    def __init__(self, name: str, compute: Callable[..., Tensor], index: tuple[int, ...]) -> None:
+        self.__name__ = name
+        self.compute, self.index = compute, index
+        self.no_texts = (
+            f"{name} got no texts: expected a text and its references, from process_results if there are several; "
+            "of repeats the filter take_first passes on one text"
+        )
+
+    def __call__(self, references: list[str] | list[list[str]], predictions: list[str]) -> Sample:
+        """Keep the texts of a document: its output, and its target or the list of its targets."""
+        if len(predictions) != 1 or len(references) != 1:
+            raise ValueError(self.no_texts)
+        target = references[0]
+        return predictions[0], [target] if isinstance(target, str) else target
+
+    def aggregate(self, items: Sequence[Sample]) -> float:
+        """Return the value of all documents, from 0 to 100."""
+        if not items or not all(map(is_sample, items)):
+            raise ValueError(self.no_texts)
+        outputs, references = zip(*items, strict=True)
+        # The bootstrap forks: where torch then starts threads, which OpenMP had started before, it waits for ever.
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            return 100 * self.compute(outputs, references)[self.index].item()
+        finally:
+            torch.set_num_threads(threads)
+
+
+#: The metrics by their names, which entry points name as attributes of this module.
+METRICS: dict[str, CorpusMetric] = {}
+
+
+def register(metric: CorpusMetric, higher_is_better: bool) -> None:
+    """Register a metric and its aggregation; tasks inherit the direction."""
+    name = metric.__name__
+    METRICS[name] = metric
+    register_aggregation(name)(metric.aggregate)
+    register_metric(metric=name, higher_is_better=higher_is_better, aggregation=name, output_type="generate_until")(
+        metric
     )
 
-    @register_aggregation(name)
-    def aggregate(items: Sequence[Sample]) -> float:
-        if not items or not all(map(is_sample, items)):
-            raise ValueError(no_texts)
-        outputs, references = zip(*items, strict=True)
-        return 100 * compute(outputs, references)[index].item()
 
-    def keep_texts(references: list[str], predictions: list[str]) -> Sample:
-        if not predictions:
-            raise ValueError(no_texts)
-        return predictions[0], references
-
-    keep_texts.__name__ = keep_texts.__qualname__ = name
-    globals()[name] = register_metric(metric=name, higher_is_better=higher_is_better, aggregation=name)(keep_texts)
+def __getattr__(name: str) -> CorpusMetric:
+    """Return a metric."""
+    if name not in METRICS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return METRICS[name]
 
 
 for title in (value for name in REGISTRY for value in values_of(name)):
     metric_name = f"ngram_{title.replace('+', 'p')}"
-    metric = make_metric(title)
-    register(metric_name, metric, metric.pair_index, metric.measure.higher_is_better)
-    register(f"{metric_name}_stderr", partial(corpus_stderr, metric), metric.pair_index, higher_is_better=False)
+    scorer = make_metric(title)
+    stderr = partial(corpus_stderr, scorer)
+    register(CorpusMetric(metric_name, scorer, scorer.pair_index), scorer.measure.higher_is_better)
+    register(CorpusMetric(f"{metric_name}_stderr", stderr, scorer.pair_index), higher_is_better=False)

@@ -1,10 +1,11 @@
-"""The metrics in lm-evaluation-harness: in its newest release, and as its head finds them by their entry points."""
+"""The metrics in lm-evaluation-harness: in its releases, and as its head and its next version register them."""
 
 import json
+import pickle
 import re
 import sys
 from collections.abc import Callable, Iterator
-from importlib import metadata
+from importlib import import_module, metadata
 from math import isnan
 from pathlib import Path
 from types import ModuleType
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 import sacrebleu
+import torch
 from documentation import DOCS, blocks
 from harness_corpus import EXPECTED, OUTPUTS, REFERENCES, SINGLE
 from oracles import close
@@ -76,28 +78,87 @@ class Head(ModuleType):
         super().__init__("lm_eval.api.registry")
         self.metrics, self.aggregations = Registry(), Registry()
         self.metric_aggregations, self.directions = Registry(), Registry()
+        self.output_types = Registry()
         self.register_aggregation("bleu")(sum)
-        self.register_metric(metric="bleu", higher_is_better=True, aggregation="bleu")(max)
+        self.register_metric(metric="bleu", higher_is_better=True, aggregation="bleu", output_type="generate_until")(
+            max
+        )
+        self.find_packages()
+
+    def find_packages(self) -> None:
         for entry_point in entry_points():
             if entry_point.name not in self.metrics:
                 self.metrics[entry_point.name] = entry_point
 
+    def load(self, name: str) -> Any:
+        return self.metrics.load(name)
+
     def register_aggregation(self, name: str) -> Callable[[Any], Any]:
         return lambda function: self.aggregations.register(name, function) or function
 
-    def register_metric(self, metric: str, higher_is_better: bool, aggregation: str) -> Callable[[Any], Any]:
+    def register_metric(self, **options: Any) -> Callable[[Any], Any]:
         def decorate(function: Any) -> Any:
-            self.metrics.register(metric, function)
-            self.directions.register(metric, higher_is_better)
-            self.metric_aggregations.register(metric, self.aggregations[aggregation])
+            self.store(function, **options)
             return function
 
         return decorate
 
+    def store(
+        self, function: Any, *, metric: str, higher_is_better: bool, aggregation: str, output_type: str = ""
+    ) -> None:
+        self.metrics.register(metric, function)
+        self.directions.register(metric, higher_is_better)
+        self.metric_aggregations.register(metric, self.aggregations[aggregation])
+        self.output_types.register(metric, output_type)
 
-@pytest.fixture
-def head(monkeypatch: pytest.MonkeyPatch) -> Iterator[Head]:
-    module = Head()
+
+class Next(Head):
+    """The same of 0.5.0.dev1: it finds no entry points, and its bootstrap sends every aggregation to other processes.
+
+    By default a metric is for tasks of multiple choice, and a task takes only metrics for its type of output.
+    """
+
+    def find_packages(self) -> None:
+        """Find none."""
+
+    def load(self, name: str) -> Any:
+        import_module("ngram_metrics.lm_eval")  # as a task does
+        return super().load(name)
+
+    def store(
+        self,
+        function: Any,
+        *,
+        metric: str,
+        higher_is_better: bool = True,
+        aggregation: str | None = None,
+        reduction: str | None = None,
+        output_type: str = "multiple_choice",
+    ) -> None:
+        super().store(
+            function,
+            metric=metric,
+            higher_is_better=higher_is_better,
+            aggregation=aggregation,
+            output_type=output_type,
+        )
+        if metric != "bleu":
+            self.metric_aggregations[metric] = SentAway(self.metric_aggregations[metric])
+
+
+class SentAway:
+    """An aggregation that runs in another process, for which it is pickled."""
+
+    def __init__(self, aggregation: Any) -> None:
+        self.sent = pickle.dumps(aggregation)
+
+    def __call__(self, items: list[Any]) -> float:
+        return pickle.loads(self.sent)(items)
+
+
+@pytest.fixture(params=[Head, Next])
+def head(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Head]:
+    module = request.param()
     for name in ("lm_eval", "lm_eval.api"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     monkeypatch.setitem(sys.modules, "lm_eval.api.registry", module)
@@ -109,7 +170,7 @@ def head(monkeypatch: pytest.MonkeyPatch) -> Iterator[Head]:
 
 def evaluate(head: Head, name: str, references: list[Any]) -> float:
     """Score as a task with one target for each document does."""
-    function = head.metrics.load(name)
+    function = head.load(name)
     items = [
         function(references=[reference], predictions=[output])
         for output, reference in zip(OUTPUTS, references, strict=True)
@@ -117,16 +178,17 @@ def evaluate(head: Head, name: str, references: list[Any]) -> float:
     return head.metric_aggregations[name](items)
 
 
+@pytest.mark.parametrize("head", [Head], indirect=True)
 def test_the_head_imports_the_module_when_a_name_is_asked_for(head: Head):
     assert "ngram_metrics.lm_eval" not in sys.modules
-    assert head.metrics.load("bleu") is max
+    assert head.load("bleu") is max
     assert "ngram_metrics.lm_eval" not in sys.modules
-    assert head.metrics.load("ngram_ter").__name__ == "ngram_ter"
+    assert head.load("ngram_ter").__name__ == "ngram_ter"
     assert not [name for name, target in head.metrics.items() if isinstance(target, metadata.EntryPoint)]
 
 
 def test_every_entry_point_has_its_standard_error_and_its_direction(head: Head):
-    head.metrics.load("ngram_bleu")
+    head.load("ngram_bleu")
     scores = {*SACREBLEU, *ROUGE, *CLASSES}
     assert head.directions == {
         "bleu": True,
@@ -134,6 +196,7 @@ def test_every_entry_point_has_its_standard_error_and_its_direction(head: Head):
         **{f"{name}_stderr": False for name in scores},
     }
     assert {entry_point.name for entry_point in entry_points()} == head.directions.keys() - {"bleu"}
+    assert set(head.output_types.values()) == {"generate_until"}
 
 
 @pytest.mark.parametrize("name", SACREBLEU)
@@ -158,17 +221,21 @@ def test_other_metrics_have_the_defaults_of_their_classes(head: Head, name: str)
     metric.update(*([outputs] if name == "ngram_repetition" else [outputs, references]))
     (score, *_) = metric.compute().values()
     (error,) = standard_error(metric).values()
-    head.metrics.load(name)
+    head.load(name)
     items = list(zip(outputs, references, strict=True))
     found = (head.metric_aggregations[name](items), head.metric_aggregations[f"{name}_stderr"](items))
     assert found == (close(100 * score.item()), close(100 * error))
     assert 0 < found[0] < 100
 
 
+def test_a_list_of_targets_is_several_references(head: Head):
+    assert evaluate(head, "ngram_bleu", REFERENCES) == EXPECTED["bleu"][0]
+
+
 @pytest.mark.parametrize("metric", ["bleu", "chrf"])
 def test_items_of_process_results_have_several_references(head: Head, metric: str):
     items = list(zip(OUTPUTS, REFERENCES, strict=True))
-    head.metrics.load("ngram_bleu")
+    head.load("ngram_bleu")
     found = (
         head.metric_aggregations[f"ngram_{metric}"](items),
         head.metric_aggregations[f"ngram_{metric}_stderr"](items),
@@ -176,8 +243,20 @@ def test_items_of_process_results_have_several_references(head: Head, metric: st
     assert found == EXPECTED[metric]
 
 
+def test_an_aggregation_starts_no_threads_which_a_forked_process_would_wait_for(head: Head):
+    head.load("ngram_bleu")
+    metric = ngram_metrics.lm_eval.CorpusMetric("threads", lambda *_: torch.tensor(torch.get_num_threads()), ())
+    threads = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        assert metric.aggregate([("the cat", ["a cat"])]) == 100
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(threads)
+
+
 def test_one_document_has_no_standard_error(head: Head):
-    head.metrics.load("ngram_bleu")
+    head.load("ngram_bleu")
     aggregate = head.metric_aggregations["ngram_chrf_stderr"]
     assert isnan(aggregate([("the cat", ["the cat sat"])]))
     # Two equal documents have one, and it is 0.
@@ -199,14 +278,22 @@ def test_one_document_has_no_standard_error(head: Head):
     ],
 )
 def test_items_without_texts_are_an_error(head: Head, name: str, items: list[Any]):
-    head.metrics.load(name)
+    head.load(name)
     with pytest.raises(ValueError, match=NO_TEXTS.format(name)):
         head.metric_aggregations[name](items)
 
 
-def test_a_document_without_an_output_is_an_error(head: Head):
-    with pytest.raises(ValueError, match=NO_TEXTS.format("ngram_bleu")):
-        head.metrics.load("ngram_bleu")([], [])
+@pytest.mark.parametrize("texts", [[], ["the cat", "a cat"]], ids=["none", "two"])
+def test_a_document_without_one_output_and_its_target_is_an_error(head: Head, texts: list[str]):
+    for references, predictions in ((["the cat"], texts), (texts, ["the cat"])):
+        with pytest.raises(ValueError, match=NO_TEXTS.format("ngram_bleu")):
+            head.load("ngram_bleu")(references, predictions)
+
+
+def test_the_module_has_no_other_attributes(head: Head):
+    head.load("ngram_bleu")
+    with pytest.raises(AttributeError, match=r"^module 'ngram_metrics.lm_eval' has no attribute 'ngram_blue'$"):
+        ngram_metrics.lm_eval.ngram_blue  # noqa: B018
 
 
 def test_the_package_imports_the_module_when_its_attribute_is_asked_for(head: Head, monkeypatch: pytest.MonkeyPatch):
@@ -221,12 +308,20 @@ dataset_kwargs: {{data_files: {{test: {data}}}}}
 test_split: test
 output_type: generate_until
 doc_to_text: "{{{{source}}}}"
-doc_to_target: "{{{{reference}}}}"
+doc_to_target: reference
 metric_list:
 """
 
 
-def run_task(tmp_path: Path, entries: str, targets: list[Any]) -> tuple[dict[str, Any], list[str]]:
+def entry(name: str) -> str:
+    """An entry of a task, as the page says for both releases: the second takes nothing but the function from it."""
+    lower = "    higher_is_better: false\n" if name in LOWER else ""
+    return f"  - metric: !function ngram_metrics.lm_eval.{name}\n    aggregation: {name}\n{lower}"
+
+
+def run_task(
+    tmp_path: Path, entries: str, targets: list[Any], bootstrap_iters: int = 0
+) -> tuple[dict[str, Any], list[str]]:
     """Run a task whose YAML has these entries: its results, and the lines of its table."""
     import lm_eval
     from lm_eval.api.model import LM
@@ -247,21 +342,24 @@ def run_task(tmp_path: Path, entries: str, targets: list[Any]) -> tuple[dict[str
     data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     (tmp_path / "made_up.yaml").write_text(TASK.format(data=data) + entries, encoding="utf-8")
     manager = TaskManager(include_path=str(tmp_path), include_defaults=False)
-    results = lm_eval.simple_evaluate(model=Made(), tasks=["made_up"], task_manager=manager)
+    results = lm_eval.simple_evaluate(
+        model=Made(), tasks=["made_up"], task_manager=manager, bootstrap_iters=bootstrap_iters
+    )
     return results["results"]["made_up"], [line.replace(" ", "") for line in make_table(results).splitlines()]
 
 
 @pytest.fixture
-def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Its version."""
     pytest.importorskip("lm_eval", reason="lm_eval is not installed")
     monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    return metadata.version("lm_eval")
 
 
 @pytest.mark.harnesses
-def test_the_table_has_scores_directions_and_standard_errors(tmp_path: Path, harness: None):
+def test_the_table_has_scores_directions_and_standard_errors(tmp_path: Path, harness: str):
     names = [*SACREBLEU, *ROUGE]
-    form = "  - metric: !function ngram_metrics.lm_eval.{}\n"
-    entries = [form.format(entry) for name in names for entry in (name, f"{name}_stderr")]
+    entries = [entry(metric) for name in names for metric in (name, f"{name}_stderr")]
     row, lines = run_task(tmp_path, "".join(entries), SINGLE)
     for name in names:
         score, error = row[f"{name},none"], row[f"{name}_stderr,none"]
@@ -274,15 +372,14 @@ def test_the_table_has_scores_directions_and_standard_errors(tmp_path: Path, har
 
 
 @pytest.mark.harnesses
-def test_the_table_has_no_standard_error_of_one_document(tmp_path: Path, harness: None):
-    form = "  - metric: !function ngram_metrics.lm_eval.{}\n"
-    _, lines = run_task(tmp_path, form.format("ngram_chrf") + form.format("ngram_chrf_stderr"), SINGLE[:1])
+def test_the_table_has_no_standard_error_of_one_document(tmp_path: Path, harness: str):
+    _, lines = run_task(tmp_path, entry("ngram_chrf") + entry("ngram_chrf_stderr"), SINGLE[:1])
     (line,) = (line for line in lines if "|ngram_chrf|" in line)
     assert line.endswith("|±|NaN|")
 
 
 @pytest.mark.harnesses
-def test_the_function_of_the_page_passes_on_several_references(tmp_path: Path, harness: None):
+def test_the_function_of_the_page_passes_on_several_references(tmp_path: Path, harness: str):
     (code,) = (
         code for code in blocks(DOCS / "guides" / "harnesses.md", "python") if "import ngram_metrics.lm_eval" in code
     )
@@ -293,6 +390,20 @@ def test_the_function_of_the_page_passes_on_several_references(tmp_path: Path, h
 
 
 @pytest.mark.harnesses
-def test_several_targets_without_such_a_function_are_an_error(tmp_path: Path, harness: None):
-    with pytest.raises(ValueError, match=NO_TEXTS.format("ngram_bleu")):
-        run_task(tmp_path, "  - metric: !function ngram_metrics.lm_eval.ngram_bleu\n", REFERENCES)
+def test_the_next_version_passes_on_a_list_of_targets(tmp_path: Path, harness: str):
+    if harness.startswith("0.4."):
+        with pytest.raises(ValueError, match=NO_TEXTS.format("ngram_bleu")):
+            run_task(tmp_path, entry("ngram_bleu"), REFERENCES)
+    else:
+        row, _ = run_task(tmp_path, entry("ngram_bleu"), REFERENCES)
+        assert row["ngram_bleu,none"] == EXPECTED["bleu"][0]
+
+
+@pytest.mark.harnesses
+def test_the_next_version_computes_standard_errors_itself(tmp_path: Path, harness: str):
+    row, _ = run_task(tmp_path, entry("ngram_chrf") + entry("ngram_chrf_stderr"), SINGLE)
+    ours = row["ngram_chrf_stderr,none"]
+    row, _ = run_task(tmp_path, entry("ngram_chrf"), SINGLE, bootstrap_iters=1000)
+    # Of 1,000 draws each has a standard error of 2 %.
+    expected = "N/A" if harness.startswith("0.4.") else pytest.approx(ours, rel=0.15)
+    assert row["ngram_chrf_stderr,none"] == expected

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import sacrebleu
 import torch
 from programs import EXAMPLES, SUPPORT, TORCHRUN, start
 
@@ -53,6 +54,7 @@ def test_a_script_with_a_folder_of_checkpoints_runs_twice(script: str, needed: s
         ("first_ignite", "ignite"),
         ("first_trainer", "transformers"),
         ("first_grpo", "trl"),
+        ("first_causal", "trl"),
         ("first_accelerate", "accelerate"),
         ("lightning_resume", "lightning"),
         ("restore_text", "matplotlib"),
@@ -126,6 +128,22 @@ def test_trl_logs_the_rewards_that_one_process_gives_the_completions_of_all(proc
         alone = bleu_score(ids, answers, smooth="add-k", average="none")
         assert entry["rewards/bleu/mean"] == pytest.approx(alone.mean().item(), abs=1e-6)
     assert len(ranks[0]["log"]) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("trainer", ["transformers", "sft"])
+def test_a_causal_model_is_scored_by_what_it_generates(trainer: str, processes: int, tmp_path: Path):
+    pytest.importorskip("trl", reason="TRL brings pandas, pyarrow and datasets: it is installed by hand")
+    program = SUPPORT / "causal_program.py"
+    text = start(program, tmp_path, trainer, launch=TORCHRUN * (processes - 1), folder=tmp_path)
+    result = json.loads(re.search(r"^\{\"processes.*\}$", text, re.MULTILINE)[0])
+    assert result["processes"] == processes
+    assert [entry["eval_segments"] for entry in result["log"]] == [len(result["references"])] * len(result["log"])
+    chrf = sacrebleu.corpus_chrf(result["texts"], [result["references"]]).score / 100
+    assert chrf > 0.1
+    scores = [entry["eval_chrf"] for entry in result["log"]]
+    assert max(scores) == result["best"] == result["values"]["eval_chrf"] == pytest.approx(chrf, abs=1e-6)
 
 
 @pytest.mark.programs

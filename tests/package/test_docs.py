@@ -44,6 +44,7 @@ NOT_RUN = {
         ],
         "needs the host",
     ),
+    "from icu4py.breakers import WordBreaker": "needs ICU; a test of the tokenizers runs it",
 }
 #: Pages whose blocks another test runs.
 RUN_ELSEWHERE = {"docs/guides/hugging_face.md": "examples/test_trainer_recipe.py"}

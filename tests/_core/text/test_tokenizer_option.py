@@ -4,7 +4,10 @@ import shlex
 import sys
 
 import pytest
+from documentation import DOCS, blocks
+from oracles import close
 
+from ngram_metrics import ROUGEScore
 from ngram_metrics._core.text import tokenizer_option
 from ngram_metrics._core.text.tokenizer_option import batch_tokenizer, check_tokenizer, tokenizer_signature
 from ngram_metrics._core.text.word_bounds import NAMED
@@ -22,6 +25,19 @@ def test_tokenizers_that_need_mecab_are_those_of_sacrebleu(name, module):
     peer = BLEU(tokenize=name)
     texts = ["", " \n", "Hello, 世界。", "こんにちは、世界。 ", "안녕하세요 세계!"]
     assert [list(tokens) for tokens in tokenized(name, texts)] == [peer._preprocess_segment(t).split() for t in texts]
+
+
+def test_rouge_takes_the_words_of_icu_as_its_page_shows():
+    pytest.importorskip("icu4py", reason="icu4py is not installed")
+    (code,) = (code for code in blocks(DOCS / "metrics" / "rouge.md", "python") if "icu4py" in code)
+    names = {"ROUGEScore": ROUGEScore}
+    exec(code, names)
+    names["metric"].update(["ฉันชอบกินข้าวผัด"], ["ฉันชอบกินข้าวต้ม"])
+    # Of ฉัน ชอบ กิน ข้าว ผัด and ฉัน ชอบ กิน ข้าวต้ม three words are in both.
+    assert names["metric"].compute()["rouge1_fmeasure"].item() == close(2 * 3 / (5 + 4))
+    letters = ROUGEScore(tokenizer="unicode", rouge_keys="rouge1")
+    letters.update(["ฉันชอบกินข้าวผัด"], ["ฉันชอบกินข้าวต้ม"])
+    assert round(letters.compute()["rouge1_fmeasure"].item(), 3) == 0.833
 
 
 @pytest.mark.parametrize("tokenizer", [str.split, list])
