@@ -126,17 +126,47 @@ def _clip(ngrams: Sequence[int]) -> int:
 
 
 def union_hits(hypothesis: Sequence[Tokens], reference: Sequence[Tokens]) -> int:
-    """Return the hits of ROUGE-Lsum, see ``_core.counting.subsequence.union``."""
+    """Return the hits of ROUGE-Lsum, see ``_core.counting.subsequence.union``.
+
+    A row has the bits of all sentences of the reference, and a gap after each, which stays 0 and absorbs the carry.
+    """
     if len(hypothesis) == 1 == len(reference):
         return subsequence_length(hypothesis[0], reference[0])
-    hits: Counter[Hashable] = Counter()
-    for sentence in reference:
-        positions = _places(sentence)
-        union = 0
-        for hypothesis_sentence in hypothesis:
-            union |= _choose_subsequence(hypothesis_sentence, positions, len(sentence))
-        hits.update(token for position, token in enumerate(sentence) if union >> position & 1)
-    return (hits & Counter(chain.from_iterable(hypothesis))).total()
+    places = _places([token for sentence in reference for token in (*sentence, _END_OF_REFERENCE)])
+    gaps = places.pop(_END_OF_REFERENCE, 0)
+    inside = gaps ^ ((1 << gaps.bit_length()) - 1)
+    fills, distance, free = [], 1, inside
+    while free:
+        fills.append((distance, free))
+        free &= free >> distance
+        distance *= 2
+    union = 0
+    for sentence in {*map(tuple, hypothesis)}:
+        row = inside
+        steps = []
+        mask = 0
+        for token in sentence:
+            before, mask = mask, places.get(token, 0)
+            if mask:
+                both = row & mask  # as in subsequence_length
+                row = (row + both | row - both) & inside
+            elif not before:
+                continue  # tokens without a match move the walk once
+            steps.append((mask, mask | row ^ inside))
+        # The walk back stops at or below its position at the token itself, which it takes, or where the row grows.
+        reach = inside if row != inside else 0
+        for mask, candidates in reversed(steps):
+            reach &= candidates
+            if not reach:
+                break
+            for distance, free in fills:
+                reach |= reach >> distance & free
+            if mask:
+                taken = (reach >> 1 & inside ^ reach) & mask
+                union |= taken
+                reach ^= taken
+    had = Counter(chain.from_iterable(hypothesis))
+    return sum(min((union & bits).bit_count(), had[token]) for token, bits in places.items())
 
 
 def _places(tokens: Tokens) -> dict[Hashable, int]:
@@ -150,27 +180,6 @@ def _places(tokens: Tokens) -> dict[Hashable, int]:
             positions[token] = bit
         bit += bit
     return positions
-
-
-def _choose_subsequence(sentence: Tokens, positions: dict[Hashable, int], size: int) -> int:
-    """Return the positions in a reference sentence of the common subsequence that rouge_score chooses, as bits."""
-    row = full = (1 << size) - 1
-    steps = []
-    for token in sentence:
-        mask = positions.get(token, 0)
-        both = row & mask
-        row = (row + both | row - both) & full
-        steps.append((mask, ~row))
-    chosen, below = 0, full
-    for mask, grows in reversed(steps):
-        # The walk back stops at or below its position at the token itself, which it takes, or where the row grows.
-        position = ((mask | grows) & below).bit_length() - 1
-        if position < 0:
-            break
-        taken = mask & 1 << position
-        chosen |= taken
-        below = (1 << position + (not taken)) - 1
-    return chosen
 
 
 def list_totals(length: int, orders: int) -> list[int]:

@@ -57,7 +57,18 @@ def hits_of_padded(hypotheses, references, spare=1):
 
 
 @contextmanager
-def bounds(word_bits=55, tile=64, words=3 << 20, step_words=2048, slots=1 << 17, joining=16, codes=9):
+def bounds(
+    word_bits=55,
+    tile=64,
+    words=3 << 20,
+    step_words=2048,
+    slots=1 << 17,
+    joining=16,
+    codes=9,
+    long=1024,
+    few=64,
+    row_bits=1 << 30,
+):
     """Move every bound of the implementation to where small texts reach it."""
     with (
         patch.object(table, "WORD_BITS", word_bits),
@@ -69,6 +80,9 @@ def bounds(word_bits=55, tile=64, words=3 << 20, step_words=2048, slots=1 << 17,
         patch.object(lengths, "JOINING_STEPS", joining),
         patch.object(lengths, "CPU_SLOTS", slots),
         patch.object(lengths, "CODE_POINTS", codes),
+        patch.object(lengths, "LONG_PAIR", long),
+        patch.object(union, "FEW_PAIRS", few),
+        patch.object(union, "ROW_BITS", row_bits),
         patch.object(documents_module, "CPU_SLOTS", slots),
     ):
         yield
@@ -82,6 +96,9 @@ BOUNDS = {
     "slots": [1, 9, 100, 1 << 17],
     "joining": [0, 16],
     "codes": [0, 3, 1 << 20],
+    "long": [0, 5, 1200],
+    "few": [0, 2, 80],
+    "row_bits": [0, 9, 1 << 30],
 }
 any_bounds = st.fixed_dictionaries({name: st.sampled_from(values) for name, values in BOUNDS.items()})
 
@@ -139,6 +156,47 @@ def test_around_whole_words(width, repeats):
     expected = [hits(*pair) for pair in zip(*split, strict=True)]
     assert hits_of_ragged(*split).tolist() == expected
     assert hits_of_padded(*split).tolist() == expected
+
+
+@fewer(4)
+@examples(*({"shared": shared, "seed": 0} for shared in (0, 254, 255, 256, 257)))
+@given(st.integers(250, 262), st.integers())
+def test_long_pairs_share_any_number_of_words(shared, seed):
+    """Also words of one side, often larger ids; and an empty side, whose other side has no word in common."""
+    source = random.Random(seed)
+    sides = []
+    for first in (1000, 2000):
+        document = [*range(shared)] * 2 + [source.randrange(min(9, shared)) for _ in range(min(99, shared))]
+        source.shuffle(document)
+        for index in range(0, len(document), 3):
+            document.insert(index, first + source.randrange(9))
+        sides.append(document)
+    pairs = [tuple(sides), ([], sides[0]), (sides[1], []), ([2, 1, 2], [1, 2])]
+    expected = [length(*pair) for pair in pairs]
+    with bounds(long=1, codes=1 << 20):
+        assert subsequence_lengths(RaggedPairs(*map(ragged, zip(*pairs, strict=True)))).tolist() == expected
+
+
+@pytest.mark.parametrize("size", [lengths.LONG_PAIR - 1, lengths.LONG_PAIR])
+def test_pairs_around_the_size_that_is_numbered_anew(size):
+    source = random.Random(size)
+    hypotheses, references = (
+        [[source.randrange(words) for _ in range(count)] for words, count in ((400, part), (5, 7), (400, part))]
+        for part in (500, size - 500)
+    )
+    expected = [length(*pair) for pair in zip(references, hypotheses, strict=True)]
+    assert subsequence_lengths(RaggedPairs(ragged(hypotheses), ragged(references))).tolist() == expected
+
+
+@pytest.mark.parametrize("count", [union.FEW_PAIRS - 1, union.FEW_PAIRS])
+def test_summaries_around_the_number_that_is_counted_in_plain_python(count):
+    source = random.Random(count)
+    hypotheses, references = (
+        [[[source.randrange(9) for _ in range(source.randrange(7))] for _ in range(3)] for _ in range(count)]
+        for _ in range(2)
+    )
+    expected = [hits(*pair) for pair in zip(hypotheses, references, strict=True)]
+    assert hits_of_ragged(hypotheses, references).tolist() == expected
 
 
 @pytest.mark.parametrize("steps", [33, 40, 41])

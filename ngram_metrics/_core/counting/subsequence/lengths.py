@@ -22,21 +22,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from itertools import islice, pairwise, repeat
+from typing import TYPE_CHECKING, Any
 
 from ngram_metrics._core.basics.lazy import np, rapidfuzz, torch
 from ngram_metrics._core.counting.documents import (
     CPU_SLOTS,
+    DocumentGroups,
     PaddedPairs,
     PaddedTokens,
     RaggedPairs,
-    RaggedTokens,
     concatenate,
-    owners,
-    ragged_chunks,
 )
-from ngram_metrics._core.counting.keys import KEY_BITS, rank_in_rows, run_starts
+from ngram_metrics._core.counting.keys import rank_in_rows
 from ngram_metrics._core.counting.numpy_matches import NumpySegments, numpy_segments
 from ngram_metrics._core.counting.subsequence.table import (
     advance,
@@ -60,6 +58,9 @@ CPU_STEP_WORDS = 1 << 11
 WORDS_IN_HALVES = 1 << 17
 #: Ids below this bound are code points of a ``str``; larger ids are items of a list, which takes several times as long.
 CODE_POINTS = sys.maxunicode + 1
+#: From this number of tokens on, numbering a pair anew takes less time than it saves: RapidFuzz looks code points below
+#: 256 up in a table, and others in a hash map.
+LONG_PAIR = 1200
 #: Joining costs as much as the launches of this many steps.
 JOINING_STEPS = 16
 
@@ -74,13 +75,38 @@ def subsequence_lengths(pairs: RaggedPairs | PaddedPairs) -> Tensor:
 def _lengths_of_texts(pairs: NumpySegments) -> NDArray[np.int64]:
     """Count with RapidFuzz."""
     lengths = np.zeros_like(pairs.sizes)
-    for chunk in pairs.chunks(CPU_SLOTS):
+    is_long = pairs.sizes >= LONG_PAIR
+    indices = np.flatnonzero(~is_long)
+    for chunk in pairs.select(~is_long).chunks(CPU_SLOTS):
         documents = as_texts(chunk.ids, chunk.lengths, pairs.id_bound)
         middle = len(documents) // 2
-        lengths[chunk.segments] = rapidfuzz.process.cpdist(
+        lengths[indices[chunk.segments]] = rapidfuzz.process.cpdist(
             documents[:middle], documents[middle:], scorer=rapidfuzz.distance.LCSseq.similarity, dtype=np.int64
         )
+    if len(indices) < len(lengths):
+        position = np.empty(pairs.id_bound, np.int64)
+        long = pairs.select(is_long)
+        sides = (np.split(ids, sizes.cumsum()[:-1]) for ids, sizes in zip(long.ids, long.lengths, strict=True))
+        lengths[is_long] = list(map(_length_of_long, *sides, repeat(position)))
     return lengths
+
+
+def _length_of_long(hypothesis: NDArray[np.int64], reference: NDArray[np.int64], position: NDArray[np.int64]) -> int:
+    """Count without tokens of one side only, and with the most frequent tokens numbered first.
+
+    ``position`` has an entry for every id, which is overwritten.
+    """
+    position[hypothesis] = -1
+    position[reference] = np.arange(len(reference))
+    hypothesis, reference = position[hypothesis], position[reference]
+    hypothesis = hypothesis[hypothesis >= 0]
+    counts = np.bincount(hypothesis, minlength=len(reference))
+    reference = reference[counts[reference] > 0]
+    number = np.empty_like(counts)
+    number[np.argsort(-counts)] = np.arange(len(counts))
+    lengths = np.array([len(hypothesis), len(reference)])
+    texts = as_texts(number[np.concatenate((hypothesis, reference))], lengths, len(counts))
+    return rapidfuzz.distance.LCSseq.similarity(*texts)
 
 
 def as_texts(ids: NDArray[np.int64], lengths: NDArray[np.int64], id_bound: int) -> list[str] | list[list[int]]:
@@ -91,6 +117,13 @@ def as_texts(ids: NDArray[np.int64], lengths: NDArray[np.int64], id_bound: int) 
     else:
         tokens = ids.astype(np.int32).tobytes().decode(f"utf-32-{sys.byteorder[0]}e", "surrogatepass")
     return [tokens[start:stop] for start, stop in pairwise((0, *lengths.cumsum().tolist()))]  # type: ignore[return-value]
+
+
+def group_texts(sides: tuple[DocumentGroups, DocumentGroups]) -> list[list[Any]]:
+    """Return the documents of each group of each side as ``as_texts`` does."""
+    ids, lengths, id_bound = concatenate([side.tokens for side in sides])
+    texts = iter(as_texts(ids.numpy(), lengths.numpy(), id_bound))
+    return [[[*islice(texts, count)] for count in side.counts.tolist()] for side in sides]
 
 
 def _padded_lengths(hypotheses: PaddedTokens, references: PaddedTokens) -> Tensor:
@@ -147,41 +180,6 @@ def padded_ranks(long: PaddedTokens, short: PaddedTokens, rows: slice) -> Tensor
     return ranks * torch.cat([side.slice(rows.start, rows.stop).inside() for side in (long, short)], 1)
 
 
-def pair_ranks(hypotheses: RaggedTokens, references: RaggedTokens) -> RaggedTokens:
-    """Renumber the tokens of each pair ``1, 2, ...``, and return all hypotheses before all references."""
-    bound = len(hypotheses.ids) + len(references.ids) + 1
-    ranked: tuple[list[RaggedTokens], list[RaggedTokens]] = ([], [])
-    sizes = hypotheses.lengths + references.lengths
-    for start, stop in ragged_chunks(sizes, sizes.device, update=True):
-        chunk = (hypotheses.slice(start, stop), references.slice(start, stop))
-        pair = torch.cat([owners(side.lengths) for side in chunk])
-        token_number, numbered_before = _number_in_pairs(chunk, pair)
-        numbers = token_number - numbered_before.index_select(0, pair)
-        for documents, side, ids in zip(ranked, chunk, numbers.split([len(side.ids) for side in chunk]), strict=True):
-            documents.append(RaggedTokens(ids, side.lengths, bound))
-    return concatenate(ranked[0] + ranked[1] or [hypotheses])._replace(id_bound=bound)
-
-
-def _number_in_pairs(sides: tuple[RaggedTokens, RaggedTokens], pair: Tensor) -> tuple[Tensor, Tensor]:
-    """Number the distinct tokens of the first pair from 1, and continue with the next pair.
-
-    Returns:
-        The number of each token of both sides, ``(tokens,)``, like ``pair``, the pair of each; and ``(pairs,)`` int64,
-        the count of numbers in the pairs before.
-    """
-    ids = torch.cat([side.ids for side in sides])
-    bound = max(side.id_bound for side in sides)
-    if bound * sides[0].documents > 1 << KEY_BITS:
-        bound = len(ids) + 1
-        ids = rank_in_rows(ids)
-    keys, slot = torch.sort(pair * bound + ids)
-    ascending = run_starts(keys).cumsum(0, dtype=torch.int64)
-    token_number = torch.empty_like(ascending).scatter_(0, slot, ascending)
-    sizes = sides[0].lengths + sides[1].lengths
-    starts = sizes.cumsum(0) - sizes
-    return token_number, torch.cat((ascending.new_zeros(1), ascending)).index_select(0, starts)
-
-
 def similar_pairs(long: Tensor, short: Tensor) -> Iterator[tuple[Tensor, int, int]]:
     """Cut pairs into chunks of similar size, so that padding a chunk to its largest pair wastes little.
 
@@ -190,15 +188,11 @@ def similar_pairs(long: Tensor, short: Tensor) -> Iterator[tuple[Tensor, int, in
     Yields:
         The indices of the pairs of a chunk, int64, each pair once; and the largest lengths in it.
     """
-    if not len(long):
-        return
     budget = word_budget(long.device)
     words = word_count(long)
     # Pairs with most words first, and with most steps on a tie.
-    order = torch.argsort(words * (int(short.max()) + 1) + short, descending=True, stable=True)
-    long = long.index_select(0, order)
-    words = words.index_select(0, order)
-    steps = short.index_select(0, order)
+    order = torch.argsort(words * (short.sum() + 1) + short, descending=True, stable=True)
+    long, words, steps = (sizes.index_select(0, order) for sizes in (long, words, short))
     start = 0
     while start < len(order):
         most_words = int(words[start])
@@ -217,13 +211,3 @@ def row_chunks_of_words(pairs: int, width: int, steps: int, device: torch.device
     at_once = max(1, word_budget(device) // pair_words(word_count(width), steps))
     for start in range(0, pairs, at_once):
         yield slice(start, min(pairs, start + at_once))
-
-
-def document_rows(tokens: RaggedTokens, documents: Tensor, width: int) -> Tensor:
-    """Return the documents with these int64 indices, on the device of the ids, in rows padded with 0."""
-    lengths = tokens.lengths
-    starts = (lengths.cumsum(0) - lengths).index_select(0, documents)
-    position = torch.arange(width, device=lengths.device)  # (width,)
-    inside = position < lengths.index_select(0, documents).unsqueeze(1)
-    slots = (starts.unsqueeze(1) + position) * inside  # (documents, width)
-    return tokens.ids.index_select(0, slots.flatten()).view_as(slots) * inside

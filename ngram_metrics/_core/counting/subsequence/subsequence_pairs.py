@@ -25,7 +25,7 @@ from ngram_metrics._core.basics.lazy import np, rapidfuzz, torch
 from ngram_metrics._core.counting.all_pairs import MatchBlock
 from ngram_metrics._core.counting.documents import DocumentGroups, RaggedTokens
 from ngram_metrics._core.counting.pools import even_runs
-from ngram_metrics._core.counting.subsequence.lengths import as_texts
+from ngram_metrics._core.counting.subsequence.lengths import as_texts, group_texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,22 +73,13 @@ def all_pairs_subsequences(
 
 
 def _count_texts(hypotheses: DocumentGroups, references: DocumentGroups, shape: tuple[int, int, int]) -> Tensor:
-    sides = hypotheses.tokens, references.tokens
-    ids, sizes = (np.concatenate([getattr(side, name).numpy() for side in sides]) for name in ("ids", "lengths"))
-    texts = as_texts(ids, sizes, max(side.id_bound for side in sides))
     lengths = np.zeros(shape, np.int32)
-    first, second = 0, hypotheses.tokens.documents
-    for group_lengths, height, width in zip(
-        lengths, hypotheses.counts.tolist(), references.counts.tolist(), strict=True
-    ):
-        if height and width:
-            # Two lists even if they are equal: RapidFuzz compares a list with itself one pair at a time, which takes
-            # longer.
-            hypothesis_texts, reference_texts = texts[first : first + height], texts[second : second + width]
-            group_lengths[:height, :width] = rapidfuzz.process.cdist(
-                hypothesis_texts, reference_texts, scorer=rapidfuzz.distance.LCSseq.similarity, dtype=np.int32
+    for group_lengths, texts, others in zip(lengths, *group_texts((hypotheses, references)), strict=True):
+        if texts and others:
+            # Two lists even if they are equal: RapidFuzz takes longer to compare a list with itself, pair by pair.
+            group_lengths[: len(texts), : len(others)] = rapidfuzz.process.cdist(
+                texts, others, scorer=rapidfuzz.distance.LCSseq.similarity, dtype=np.int32
             )
-        first, second = first + height, second + width
     return torch.from_numpy(lengths)
 
 

@@ -30,13 +30,15 @@ from ngram_metrics._core.counting.documents import (
     PaddedTokens,
     RaggedPairs,
     RaggedSummaries,
-    RaggedTokens,
+    host_counts,
     owners,
+    repeat_each,
 )
+from ngram_metrics._core.counting.keys import rank_in_rows
+from ngram_metrics._core.counting.python_matches import union_hits
 from ngram_metrics._core.counting.subsequence.lengths import (
-    document_rows,
+    group_texts,
     padded_ranks,
-    pair_ranks,
     row_chunks_of_words,
     similar_pairs,
     subsequence_lengths,
@@ -55,6 +57,11 @@ from ngram_metrics._core.counting.subsequence.table import (
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+#: A chunk of fewer pairs of summaries is counted in plain Python, which then takes less time than launching operations.
+FEW_PAIRS = 80
+#: Plain Python keeps the rows of one sentence of the hypothesis, which may take this number of bits.
+ROW_BITS = 1 << 30
 
 
 def union_subsequence_hits(summaries: RaggedSummaries | PaddedPairs, separator_id: int | None = None) -> Tensor:
@@ -82,20 +89,29 @@ def _padded_hits(hypotheses: PaddedTokens, references: PaddedTokens, separator_i
 
 
 def _ragged_hits(hypotheses: DocumentGroups, references: DocumentGroups) -> Tensor:
-    ranked = pair_ranks(hypotheses.join(), references.join())
-    # A 0 after every sentence: the ranks start at 1.
-    sentence_lengths = torch.cat((hypotheses.tokens.lengths, references.tokens.lengths))
-    sentence = owners(sentence_lengths)
-    slot = torch.arange(len(sentence), device=sentence.device) + sentence
-    ids = ranked.ids.new_zeros(len(sentence) + len(sentence_lengths)).index_copy_(0, slot, ranked.ids)
-    lengths = ranked.lengths + torch.cat((hypotheses.counts, references.counts))
-    both = RaggedTokens(ids, lengths, ranked.id_bound)
-    hits = ids.new_zeros(len(references.counts))
-    for pairs, width, count in similar_pairs(*lengths.view(2, -1).flip(0)):
-        positions = document_rows(both, pairs + len(hits), width)
-        steps = document_rows(both, pairs, count)
-        hits.index_copy_(0, pairs, _chunk_hits(positions, steps, width + count))
+    # A gap after every sentence.
+    positions, steps = (side.join().lengths + side.counts for side in (references, hypotheses))
+    hits = torch.zeros_like(positions)
+    for pairs, width, count in similar_pairs(positions, steps):
+        sides = hypotheses.take(pairs), references.take(pairs)
+        if len(pairs) < FEW_PAIRS and max(sides[0].tokens.lengths.tolist(), default=0) * width < ROW_BITS:
+            chunk_hits = host_counts(list(map(union_hits, *group_texts(sides))))
+        else:
+            ids = torch.cat((_pad_sentences(sides[1], width), _pad_sentences(sides[0], count)), 1)
+            ranks = rank_in_rows(ids) * (ids > 0)
+            chunk_hits = _chunk_hits(ranks[:, :width], ranks[:, width:], width + count)
+        hits.index_copy_(0, pairs, chunk_hits)
     return hits
+
+
+def _pad_sentences(summaries: DocumentGroups, width: int) -> Tensor:
+    """Return each summary as a row of ids from 1, with 0 after every sentence, ``(summaries, width)`` int64."""
+    lengths = summaries.join().lengths
+    sizes = lengths + summaries.counts
+    first = torch.arange(len(sizes), device=sizes.device) * width - (sizes.cumsum(0) - sizes)
+    sentence = owners(summaries.tokens.lengths)
+    slot = torch.arange(len(sentence), device=sizes.device) + sentence + repeat_each(first, lengths)
+    return sizes.new_zeros(len(sizes) * width).index_copy_(0, slot, summaries.tokens.ids + 1).view(len(sizes), width)
 
 
 def _chunk_hits(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
