@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from itertools import chain
+from operator import add
 from typing import NamedTuple
 
 Tokens = Sequence[Hashable]
@@ -17,6 +18,8 @@ class RougeText(NamedTuple):
     sentences: Sequence[Tokens] = ()
 
 
+#: More characters of a hypothesis and its references are counted as slices.
+_LONG_TEXTS = 50_000
 #: They follow the last token, and differ from every token and from each other.
 _END_OF_HYPOTHESIS = object()
 _END_OF_REFERENCE = object()
@@ -32,9 +35,25 @@ def match_ngrams(hypothesis: Tokens, references: Sequence[Tokens], orders: int) 
 
 def match_each(hypothesis: Tokens, references: Sequence[Tokens], orders: int) -> list[list[int]]:
     """Return for each reference by itself how many n-grams match in each order."""
+    documents = [hypothesis, *references]
+    if isinstance(hypothesis, str) and sum(map(len, documents)) > _LONG_TEXTS:
+        return _match_slices(documents, orders)
     tokens = [*hypothesis, _END_OF_HYPOTHESIS]
     known: dict[int, dict[Hashable, list[int]]] | None = {} if len(references) > 1 else None
     return [_match(tokens, [*reference, _END_OF_REFERENCE], orders, len, known) for reference in references]
+
+
+def _match_slices(texts: Sequence[str], orders: int) -> list[list[int]]:
+    """Return what ``match_each`` returns for a long text, by ``Counter``: positions in lists would leave the cache."""
+    matches: list[list[int]] = [[] for _ in texts[1:]]
+    ngrams: list[list[str]] = [[*text] for text in texts]
+    for order in range(1, orders + 1):
+        counts = Counter(ngrams[0])
+        for row, others in zip(matches, ngrams[1:], strict=True):
+            shared = Counter(filter(counts.__contains__, others))
+            row.append(sum(map(min, shared.values(), map(counts.__getitem__, shared))))
+        ngrams = [[*map(add, shorter, text[order:])] for shorter, text in zip(ngrams, texts, strict=True)]
+    return matches
 
 
 def _match(

@@ -1,10 +1,12 @@
 """The ways to count the matches of a pair in plain Python, against the counters of the oracle and a table."""
 
 import oracles
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rouge_oracle import table
 
+from ngram_metrics._core.counting import python_matches
 from ngram_metrics._core.counting.python_matches import (
     match_each,
     match_ngrams,
@@ -24,7 +26,20 @@ def test_matches_and_lengths_are_those_of_plain_loops(hypothesis, references, or
     assert match_ngrams(hypothesis, references, orders) == oracles.match_rows([(hypothesis, references)], orders)[0]
     expected = oracles.match_rows([(hypothesis, [reference]) for reference in references], orders)
     assert match_each(hypothesis, references, orders) == expected
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(python_matches, "_LONG_TEXTS", -1)
+        assert match_each("".join(hypothesis), list(map("".join, references)), orders) == expected
     length = table(hypothesis, references[0])[-1][-1]
     assert subsequence_length(hypothesis, references[0]) == length
     assert match_words(hypothesis, references[0]) == expected[0][0]
     assert match_short_pair(hypothesis, references[0]) == (*expected[0][:2], length)
+
+
+@pytest.mark.parametrize("spare", [0, 1])
+def test_long_texts_are_counted_as_slices(monkeypatch, spare):
+    sliced = []
+    monkeypatch.setattr(python_matches, "_match_slices", lambda *given: sliced.append(given))
+    monkeypatch.setattr(python_matches, "_LONG_TEXTS", 6)
+    match_each("ab", ["a" * (4 + spare)], 2)
+    match_each([*"ab"], [[*"aaaaa"]], 2)
+    assert len(sliced) == spare
