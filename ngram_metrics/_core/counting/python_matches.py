@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from itertools import chain
-from operator import add
-from typing import NamedTuple
+from itertools import chain, repeat
+from typing import Any, NamedTuple
 
 Tokens = Sequence[Hashable]
 
@@ -43,16 +42,15 @@ def match_each(hypothesis: Tokens, references: Sequence[Tokens], orders: int) ->
     return [_match(tokens, [*reference, _END_OF_REFERENCE], orders, len, known) for reference in references]
 
 
-def _match_slices(texts: Sequence[str], orders: int) -> list[list[int]]:
+def _match_slices(texts: Sequence[Any], orders: int) -> list[list[int]]:
     """Return what ``match_each`` returns for a long text, by ``Counter``: positions in lists would leave the cache."""
     matches: list[list[int]] = [[] for _ in texts[1:]]
-    ngrams: list[list[str]] = [[*text] for text in texts]
     for order in range(1, orders + 1):
-        counts = Counter(ngrams[0])
-        for row, others in zip(matches, ngrams[1:], strict=True):
-            shared = Counter(filter(counts.__contains__, others))
-            row.append(sum(map(min, shared.values(), map(counts.__getitem__, shared))))
-        ngrams = [[*map(add, shorter, text[order:])] for shorter, text in zip(ngrams, texts, strict=True)]
+        # Joined one by one, each n-gram is freed before the next, unless it is new.
+        slices = (zip(*(text[start:] for start in range(order)), strict=False) for text in texts)
+        counts, *others = (Counter(map("".join, ngrams)) for ngrams in slices)
+        for row, other in zip(matches, others, strict=True):
+            row.append(sum(map(min, other.values(), map(counts.get, other, repeat(0)))))
     return matches
 
 
