@@ -1,9 +1,10 @@
 """N-gram matches of every hypothesis with every reference of its group, for minimum Bayes risk decoding.
 
-Only n-grams that occur on both sides matter. Most occur in a few documents: the pairs of documents that share such an
-n-gram are listed, and the smaller counts added. The n-grams that occur in many documents are counted by a matrix
-product, which is then cheaper. The work is cut into pools of whole groups, and a large group into blocks of hypotheses.
-No cut changes the counts. A small batch on a CPU has all its n-grams in one table of numpy.
+Hypotheses with a single reference are counted as segments are. Of other groups only the n-grams matter that occur on
+both sides. Most occur in a few documents: the pairs of documents that share such an n-gram are listed, and the smaller
+counts added. The n-grams that occur in many documents are counted by a matrix product, which is then cheaper. The work
+is cut into pools of whole groups, and a large group into blocks of hypotheses. No cut changes the counts. A small batch
+on a CPU has all its n-grams in one table of numpy.
 
 Example: the hypotheses ``x x y`` and ``x z``, the references ``x x`` and ``y z``. ``x`` is in three documents and is
 counted in the table; ``y`` and ``z``, in two each, are listed. The matches of order 1 are 2 1 and 1 1.
@@ -29,7 +30,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from ngram_metrics._core.basics.lazy import np, torch
-from ngram_metrics._core.counting.documents import DocumentGroups, RaggedPairs
+from ngram_metrics._core.counting.documents import DocumentGroups, RaggedPairs, flat_positions, owners
 from ngram_metrics._core.counting.keys import bit_length, run_ends, run_starts, sorted_keys
 from ngram_metrics._core.counting.matches import count_matches, ngram_totals
 from ngram_metrics._core.counting.pools import (
@@ -49,6 +50,9 @@ if TYPE_CHECKING:
 
 #: Counts in a block of the result, 4 bytes each. Smaller blocks cost less memory and, on the CPU, fewer cache misses.
 BLOCK_CELLS = 1 << 22
+#: A reference is repeated for each hypothesis of its group if all references then have at most this many times the
+#: tokens of the hypotheses: those of a usual pool are as long as its reference.
+REPEATED_TOKENS = 4
 #: Minima of two counts in a small batch: more are summed as a product.
 SMALL_MINIMA = 1 << 14
 #: Listing one pair costs as much as this many multiply-adds of a matrix product.
@@ -102,14 +106,14 @@ def all_pairs_matches(
         device: where the pairs are counted.
     """
     groups = len(hypotheses.counts)
+    height = int(hypotheses.counts.max()) if groups else 0
     # Each group is checked, because groups may be empty.
-    if 0 < groups <= BLOCK_CELLS // max_order and all(
-        bool((side.counts == 1).all()) for side in (hypotheses, references)
-    ):
-        matches = count_matches(RaggedPairs(hypotheses.tokens, references.tokens), max_order).to(device)
-        columns = (side.tokens.lengths.unsqueeze(1).to(device) for side in (hypotheses, references))
-        yield MatchBlock((0, groups), (0, 1), matches.view(groups, 1, 1, max_order), *columns)
-        return
+    if 0 < groups * height <= BLOCK_CELLS // max_order and bool((references.counts == 1).all()):
+        most = REPEATED_TOKENS * len(hypotheses.tokens.ids) if device.type == "cpu" else 0
+        is_single = height == 1 and hypotheses.single
+        if is_single or int((references.tokens.lengths * hypotheses.counts).sum()) <= most:
+            yield _pairs_block(hypotheses, references, height, max_order, device)
+            return
     layouts = small_layouts((hypotheses,) if references is hypotheses else (hypotheses, references), max_order)
     if device.type == "cpu" and all(layout.is_small for _, layout in layouts):
         for first, layout in layouts:
@@ -131,6 +135,28 @@ def all_pairs_matches(
             if pool.same:
                 _fill_diagonal(matches[..., slice(*rows)], lengths)
             yield MatchBlock(pool.groups, rows, matches.permute(1, 2, 3, 0), lengths, pool.reference_lengths)
+
+
+def _pairs_block(
+    hypotheses: DocumentGroups, references: DocumentGroups, height: int, max_order: int, device: torch.device
+) -> MatchBlock:
+    """Count each hypothesis with the only reference of its group as segments, with ``height`` rows in each group."""
+    counts, others, lengths = hypotheses.counts, references.tokens, hypotheses.tokens.lengths
+    groups = len(counts)
+    group = owners(counts)  # (pairs,)
+    if height > 1 or len(group) < groups:
+        others = others.take(group)
+    matches = count_matches(RaggedPairs(hypotheses.tokens, others), max_order)
+    if len(group) < groups * height:
+        present = group * height + flat_positions(counts)
+        matches = matches.new_zeros(groups * height, max_order).index_copy_(0, present, matches)
+        lengths = lengths.new_zeros(groups * height).index_copy_(0, present, lengths)
+    shaped = (
+        matches.view(groups, height, 1, max_order),
+        lengths.view(groups, height),
+        references.tokens.lengths.unsqueeze(1),
+    )
+    return MatchBlock((0, groups), (0, height), *(field.to(device) for field in shaped))
 
 
 def small_block(layout: SmallLayout, first: int = 0) -> MatchBlock:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from itertools import chain
-from typing import NamedTuple
+from itertools import chain, repeat
+from typing import Any, NamedTuple
 
 Tokens = Sequence[Hashable]
 
@@ -17,54 +17,108 @@ class RougeText(NamedTuple):
     sentences: Sequence[Tokens] = ()
 
 
+#: More characters of a hypothesis and its references are counted as slices.
+_LONG_TEXTS = 50_000
 #: They follow the last token, and differ from every token and from each other.
 _END_OF_HYPOTHESIS = object()
 _END_OF_REFERENCE = object()
 
 
 def match_ngrams(hypothesis: Tokens, references: Sequence[Tokens], orders: int) -> list[int]:
-    """Return for each order how many n-grams match, each at most as often as one reference has it.
+    """Return for each order how many n-grams match, each at most as often as one reference has it."""
+    if len(references) == 1:
+        return match_each(hypothesis, references, orders)[0]
+    others = [token for reference in references for token in (*reference, _END_OF_REFERENCE)]
+    return _match([*hypothesis, _END_OF_HYPOTHESIS], others, orders, _most_in_one(references))
+
+
+def match_each(hypothesis: Tokens, references: Sequence[Tokens], orders: int) -> list[list[int]]:
+    """Return for each reference by itself how many n-grams match in each order."""
+    documents = [hypothesis, *references]
+    if isinstance(hypothesis, str) and sum(map(len, documents)) > _LONG_TEXTS:
+        return _match_slices(documents, orders)
+    tokens = [*hypothesis, _END_OF_HYPOTHESIS]
+    known: dict[int, dict[Hashable, list[int]]] | None = {} if len(references) > 1 else None
+    return [_match(tokens, [*reference, _END_OF_REFERENCE], orders, len, known) for reference in references]
+
+
+def _match_slices(texts: Sequence[Any], orders: int) -> list[list[int]]:
+    """Return what ``match_each`` returns for a long text, by ``Counter``: positions in lists would leave the cache."""
+    matches: list[list[int]] = [[] for _ in texts[1:]]
+    for order in range(1, orders + 1):
+        # Joined one by one, each n-gram is freed before the next, unless it is new.
+        slices = (zip(*(text[start:] for start in range(order)), strict=False) for text in texts)
+        counts, *others = (Counter(map("".join, ngrams)) for ngrams in slices)
+        for row, other in zip(matches, others, strict=True):
+            row.append(sum(map(min, other.values(), map(counts.get, other, repeat(0)))))
+    return matches
+
+
+def _match(
+    tokens: Tokens,
+    others: Tokens,
+    orders: int,
+    most: Callable[[Sequence[int]], int],
+    known: dict[int, dict[Hashable, list[int]]] | None = None,
+) -> list[int]:
+    """Return the matches of each order.
 
     The positions where equal n-grams begin, in the hypothesis and in the references, are a group. The next token splits
     it into the groups of n-grams that are longer by one, and a group with positions on one side only is done. Most
-    groups soon have one position on each side, and are followed token by token.
+    groups soon have a single position on a side, which is followed token by token.
+
+    Args:
+        tokens: of the hypothesis, and its end.
+        others: of the reference or of all references, each with its end.
+        orders: the longest order.
+        most: returns how many of some positions are in the reference that has most of them.
+        known: how groups of the hypothesis are split, for the next reference of the same hypothesis.
     """
-    tokens = [*hypothesis, _END_OF_HYPOTHESIS]
-    most: Callable[[Sequence[int]], int] = len
-    others = [*references[0], _END_OF_REFERENCE]
-    if len(references) > 1:
-        most = _most_in_one(references)
-        others = [token for reference in references for token in (*reference, _END_OF_REFERENCE)]
     matches = [0] * orders
     groups: list[tuple[Sequence[int], Sequence[int]]] = [(range(len(tokens)), range(len(others)))]
     for order in range(orders):
         longer: list[tuple[Sequence[int], Sequence[int]]] = []
         for positions, other_positions in groups:
-            here: dict[Hashable, list[int]] = {}
+            group = order * len(tokens) + positions[0]
+            here = None if known is None else known.get(group)
+            if here is None:
+                here = {}
+                for position in positions:
+                    token = tokens[position + order]
+                    if token in here:
+                        here[token].append(position)
+                    else:
+                        here[token] = [position]
+                if known is not None:
+                    known[group] = here
             there: dict[Hashable, list[int]] = {}
             for position in other_positions:
                 token = others[position + order]
                 if token in there:
                     there[token].append(position)
-                else:
+                elif token in here:
                     there[token] = [position]
-            for position in positions:
-                token = tokens[position + order]
-                if token in here:
-                    here[token].append(position)
-                elif token in there:
-                    here[token] = [position]
-            for token, left in here.items():
-                right = there[token]
-                if len(left) == 1 == len(right):
-                    position, other_position = left[0], right[0]
-                    length = order
-                    while length < orders and tokens[position + length] == others[other_position + length]:
-                        matches[length] += 1
-                        length += 1
+            for token, right in there.items():
+                left = here[token]
+                if len(left) == 1:
+                    single, several, followed, followers = left[0], right, tokens, others
+                elif len(right) == 1:
+                    single, several, followed, followers = right[0], left, others, tokens
                 else:
                     matches[order] += min(len(left), most(right))
                     longer.append((left, right))
+                    continue
+                length = order
+                while len(several) > 1 and length < orders:
+                    matches[length] += 1
+                    length += 1
+                    token = followed[single + length]
+                    several = [position for position in several if followers[position + length] == token]
+                if len(several) == 1:
+                    position = several[0]
+                    while length < orders and followed[single + length] == followers[position + length]:
+                        matches[length] += 1
+                        length += 1
         groups = longer
     return matches
 

@@ -42,7 +42,7 @@ from ngram_metrics._core.basics.option_checks import (
 )
 from ngram_metrics._core.counting.documents import Batch, float_dtype
 from ngram_metrics._core.counting.matches import ngram_totals
-from ngram_metrics._core.counting.python_matches import Tokens, list_totals, match_ngrams
+from ngram_metrics._core.counting.python_matches import Tokens, list_totals, match_each
 from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, PairCounts
 from ngram_metrics._core.scoring.metric_row import MetricRow
 from ngram_metrics._core.scoring.references import PairMeasure
@@ -116,15 +116,12 @@ class ChrfMeasure(PairMeasure[MatchStatistics]):
         return MatchStatistics(matches, hypothesis * (reference > 0), reference)
 
     def count_in_python(self, hypothesis: Sequence[Tokens], references: Sequence[Sequence[Tokens]]) -> ChrfCounts:
-        rows: list[ChrfCounts] = []
-        for reference in references:
-            row: ChrfCounts = ([], [], [])
-            for tokens, reference_tokens, order in zip(hypothesis, reference, self.pair_orders, strict=True):
-                matches = match_ngrams(tokens, [reference_tokens], order)
-                fields = count_fields(matches, len(tokens), len(reference_tokens))
-                for counts, kind_counts in zip(row, fields, strict=True):
+        rows: list[ChrfCounts] = [([], [], []) for _ in references]
+        kinds = zip(hypothesis, zip(*references, strict=True), self.pair_orders, strict=True)
+        for tokens, others, order in kinds:
+            for row, matches, other in zip(rows, match_each(tokens, others, order), others, strict=True):
+                for counts, kind_counts in zip(row, count_fields(matches, len(tokens), len(other)), strict=True):
                     counts.extend(kind_counts)
-            rows.append(row)
         if len(rows) == 1:
             return rows[0]
         return max(rows, key=lambda row: self._scaled_in_python(row, 100))

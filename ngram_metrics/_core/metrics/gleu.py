@@ -19,7 +19,7 @@ from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.basics.option_checks import Average
 from ngram_metrics._core.counting.documents import float_dtype
 from ngram_metrics._core.counting.matches import ngram_totals
-from ngram_metrics._core.counting.python_matches import Tokens, list_totals, match_ngrams
+from ngram_metrics._core.counting.python_matches import Tokens, list_totals, match_each
 from ngram_metrics._core.scoring.measure import Layout, OrderMeasure, PairCounts
 from ngram_metrics._core.scoring.metric_row import MetricRow
 from ngram_metrics._core.scoring.references import PairMeasure
@@ -57,10 +57,10 @@ class GleuMeasure(OrderMeasure[GleuStatistics], PairMeasure[GleuStatistics]):
 
     def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, int]:
         has = sum(list_totals(len(hypothesis), self.ngram))
-        rows = []
-        for reference in references:
-            wants = sum(list_totals(len(reference), self.ngram))
-            rows.append((sum(match_ngrams(hypothesis, [reference], self.ngram)), max(has, wants)))
+        rows = [
+            (sum(matches), max(has, sum(list_totals(len(reference), self.ngram))))
+            for matches, reference in zip(match_each(hypothesis, references, self.ngram), references, strict=True)
+        ]
         return max(rows, key=lambda row: self.score_in_python(row) if row[1] else -1.0)
 
     def score(self, statistics: GleuStatistics) -> Tensor:

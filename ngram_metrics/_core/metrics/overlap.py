@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from ngram_metrics._core.basics.option_checks import Average
 from ngram_metrics._core.counting.documents import float_dtype
 from ngram_metrics._core.counting.matches import count_ngrams
-from ngram_metrics._core.counting.python_matches import Tokens, match_ngrams
+from ngram_metrics._core.counting.python_matches import Tokens, match_each
 from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, OrderMeasure, PairCounts
 from ngram_metrics._core.scoring.metric_row import MetricRow
 from ngram_metrics._core.scoring.references import PairMeasure
@@ -58,8 +58,8 @@ class OverlapMeasure(OrderMeasure[MatchStatistics], PairMeasure[MatchStatistics]
     def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, int, int]:
         has = max(0, len(hypothesis) - self.ngram + 1)
         rows = [
-            (match_ngrams(hypothesis, [reference], self.ngram)[-1], has, max(0, len(reference) - self.ngram + 1))
-            for reference in references
+            (matches[-1], has, max(0, len(reference) - self.ngram + 1))
+            for matches, reference in zip(match_each(hypothesis, references, self.ngram), references, strict=True)
         ]
         return max(rows, key=self.score_in_python)
 

@@ -73,8 +73,8 @@ class Measure(ABC, Generic[Statistics]):
     higher_is_better: ClassVar[bool] = True
     #: Whether hypotheses are compared with references; a measure of texts alone ignores the references of a batch.
     has_references: ClassVar[bool] = True
-    #: Texts with fewer characters, and other segments with fewer tokens, are counted by ``count_in_python`` on a CPU,
-    #: which then takes less time than arrays.
+    #: Texts with fewer characters, and segments with fewer tokens, which characters may be, are counted by
+    #: ``count_in_python`` on a CPU, which then takes less time than arrays.
     python_text_limit: ClassVar[int] = 0
     python_token_limit: ClassVar[int] = 0
     #: A power of two that no usual score reaches: sums of scores below it are kept as integers.

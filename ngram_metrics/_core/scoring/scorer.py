@@ -22,6 +22,7 @@ from ngram_metrics._core.text.input_forms import Kind, PaddedSegments, Segments,
 from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.messages import type_name, warn_of_no_segment
 from ngram_metrics._core.text.reader import Reader
+from ngram_metrics._core.text.word_rules import splits_characters
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -146,9 +147,12 @@ class Scorer:
             is_text = segments.kind == "text"
             limit = self.measure.python_text_limit if is_text else self.measure.python_token_limit
             # The number of documents comes first, so that a large batch costs nothing here.
-            is_small = len(segments.hypotheses) + len(segments.references) <= limit and (
-                sum(map(len, segments.hypotheses)) + sum(map(len, segments.references)) < limit
-            )
+            is_small = len(segments.hypotheses) + len(segments.references) <= limit
+            if is_small:
+                size = sum(map(len, segments.hypotheses)) + sum(map(len, segments.references))
+                is_small = size < self.measure.python_token_limit or (
+                    size < limit and not splits_characters(self.reader.tokenizer, segments.documents)
+                )
         return is_small and self.reader.reads_in_python(segments)
 
     def _score_in_python(self, segments: Segments | PaddedSegments) -> Tensor:

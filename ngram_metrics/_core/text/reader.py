@@ -22,6 +22,7 @@ from ngram_metrics._core.counting.documents import (
 )
 from ngram_metrics._core.counting.numpy_matches import must_use_torch
 from ngram_metrics._core.text.input_forms import PaddedSegments, Segments, read, read_texts
+from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.input_warnings import warn_of_texts_as_tokens
 from ngram_metrics._core.text.messages import NameOf
 from ngram_metrics._core.text.numbering import listed_ids, number_ids, number_tensors, number_tokens
@@ -34,11 +35,13 @@ class Reader(ABC):
 
     Attributes:
         pad_id: the id or ids that are not tokens, which are dropped at every position. A padded tensor needs it.
+        tokenizer: for metrics of words, see ``_core.text.tokenizer_option``.
         reads_text_in_python: whether ``read_texts_in_python`` reads texts.
     """
 
     pad_id: int | Sequence[int] | None
     reads_text_in_python = False
+    tokenizer: Tokenizer | None = None
     lowercase: bool = False
 
     def __post_init__(self) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from itertools import chain, groupby
 from typing import NamedTuple
@@ -224,6 +224,7 @@ def _split_stops(name: str, text: str) -> list[str]:
     return [part for word in runs_joined for part in (word if run.match(word) else (word,))]
 
 
+_EAST_ASIAN = re.compile("[\u2e80-\u9fff]")
 #: How a single text is split, by the names that ``tokenizer`` takes.
 SPLITTERS: dict[object, Callable[[str], Sequence[str]]] = {
     None: str.split,
@@ -234,6 +235,11 @@ SPLITTERS: dict[object, Callable[[str], Sequence[str]]] = {
     "unicode": split_unicode,
     "zh": partial(_split_prepared, "zh"),
 }
+
+
+def splits_characters(tokenizer: object, texts: Iterable[str]) -> bool:
+    """Return whether characters of texts are words: all of them, or under two rules those of Chinese and Japanese."""
+    return tokenizer == "char" or (tokenizer in ("unicode", "zh") and any(map(_EAST_ASIAN.search, texts)))
 
 
 def has_splitter(tokenizer: object) -> bool:

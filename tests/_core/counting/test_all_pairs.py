@@ -99,8 +99,11 @@ def aggregate(batch, max_order, same=False):
     return [field.tolist() for field in counts]
 
 
+texts = st.lists(st.integers(0, 2), max_size=10)
+
+
 def batches():
-    side = st.lists(st.lists(st.integers(0, 2), max_size=10), max_size=5)
+    side = st.lists(texts, max_size=5)
     return st.lists(st.tuples(side, side), max_size=4)
 
 
@@ -189,14 +192,32 @@ def test_a_batch_is_cut_into_small_ones_of_whole_groups(monkeypatch):
     assert len(list(all_pairs_matches(*both_sides([group, ([[1] * 15], [[1] * 15])]), 2, CPU))) == 2
 
 
-@pytest.mark.parametrize("same", [False, True])
-def test_groups_of_one_pair_are_counted_as_segments(monkeypatch, same):
+PAIRS = [([[1, 2, 1, 2]], [[2, 1, 2]]), ([[]], [[3]]), ([[2, 3]], [[2, 3]])]
+SEVERAL = [([[1, 2, 1], [], [2]], [[2, 1]]), ([[3], [3, 3], [1, 3]], [[3, 3, 3]])]
+
+
+@pytest.mark.parametrize("batch", [PAIRS, SEVERAL, SEVERAL[:1], [*SEVERAL, *PAIRS], [([], [[1]]), *PAIRS]])
+def test_hypotheses_with_one_reference_are_counted_as_segments(monkeypatch, batch):
     for way in ("pools", "small_layouts"):
         monkeypatch.setattr(all_pairs, way, None)
-    batch = [([[1, 2, 1, 2]], [[2, 1, 2]]), ([[]], [[3]]), ([[2, 3]], [[2, 3]])]
-    if same:
+    assert listed_matches(batch, 3) == expected_matches(batch, 3)
+    if batch is PAIRS:
         batch = [(hypotheses, hypotheses) for hypotheses, _ in batch]
-    assert listed_matches(batch, 3, same) == expected_matches(batch, 3)
+        assert listed_matches(batch, 3, same=True) == expected_matches(batch, 3)
+
+
+@given(st.lists(st.tuples(st.lists(texts, max_size=4), st.lists(texts, min_size=1, max_size=1)), max_size=4))
+def test_groups_with_one_reference_have_the_counts_of_counters(batch):
+    assert listed_matches(batch, 3) == expected_matches(batch, 3)
+
+
+@pytest.mark.parametrize("spare", [0, 1])
+def test_a_long_reference_is_not_repeated_for_many_hypotheses(monkeypatch, spare):
+    pooled = []
+    monkeypatch.setattr(all_pairs, "pools", lambda *groups: pooled.append(groups) or ())
+    batch = [([[1, 2], [1], [3]], [[1] * 5]), ([[]], [[2] * (1 + spare)])]  # 4 tokens, and 16 of references
+    assert len(list(all_pairs_matches(*both_sides(batch), 2, CPU))) == 1 - spare
+    assert len(pooled) == spare
 
 
 def test_groups_with_as_many_documents_as_groups_need_not_be_pairs():

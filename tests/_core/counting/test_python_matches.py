@@ -1,14 +1,16 @@
-"""The ways to count the matches of a pair in plain Python, against loops over a `Counter` and a table."""
+"""The ways to count the matches of a pair in plain Python, against the counters of the oracle and a table."""
 
-from collections import Counter
-
+import oracles
+import pytest
 from draws import examples
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rouge_oracle import table
 from rouge_oracle import union_hits as hits
 
+from ngram_metrics._core.counting import python_matches
 from ngram_metrics._core.counting.python_matches import (
+    match_each,
     match_ngrams,
     match_short_pair,
     match_words,
@@ -19,21 +21,31 @@ from ngram_metrics._core.counting.python_matches import (
 texts = st.lists(st.sampled_from("abcd"), max_size=14)
 
 
-@example("acb", "ab", 2)
-@given(texts, texts, st.integers(2, 6))
-def test_matches_and_lengths_are_those_of_plain_loops(hypothesis, reference, orders):
-    expected = []
-    for order in range(1, orders + 1):
-        counts = [
-            Counter(tuple(text[start : start + order]) for start in range(len(text) - order + 1))
-            for text in (hypothesis, reference)
-        ]
-        expected.append((counts[0] & counts[1]).total())
-    assert match_ngrams(hypothesis, [reference], orders) == expected
-    length = table(hypothesis, reference)[-1][-1]
-    assert subsequence_length(hypothesis, reference) == length
-    assert match_words(hypothesis, reference) == expected[0]
-    assert match_short_pair(hypothesis, reference) == (*expected[:2], length)
+@example("acb", ["ab"], 2)
+@example("abab", ["ab", "bab", "abab", ""], 4)
+@example("ab", ["abcab", "abdab"], 3)
+@given(texts, st.lists(texts, min_size=1, max_size=4), st.integers(2, 6))
+def test_matches_and_lengths_are_those_of_plain_loops(hypothesis, references, orders):
+    assert match_ngrams(hypothesis, references, orders) == oracles.match_rows([(hypothesis, references)], orders)[0]
+    expected = oracles.match_rows([(hypothesis, [reference]) for reference in references], orders)
+    assert match_each(hypothesis, references, orders) == expected
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(python_matches, "_LONG_TEXTS", -1)
+        assert match_each("".join(hypothesis), list(map("".join, references)), orders) == expected
+    length = table(hypothesis, references[0])[-1][-1]
+    assert subsequence_length(hypothesis, references[0]) == length
+    assert match_words(hypothesis, references[0]) == expected[0][0]
+    assert match_short_pair(hypothesis, references[0]) == (*expected[0][:2], length)
+
+
+@pytest.mark.parametrize("spare", [0, 1])
+def test_long_texts_are_counted_as_slices(monkeypatch, spare):
+    sliced = []
+    monkeypatch.setattr(python_matches, "_match_slices", lambda *given: sliced.append(given))
+    monkeypatch.setattr(python_matches, "_LONG_TEXTS", 6)
+    match_each("ab", ["a" * (4 + spare)], 2)
+    match_each([*"ab"], [[*"aaaaa"]], 2)
+    assert len(sliced) == spare
 
 
 @examples(*({"hypothesis": ["ab", "ax"], "reference": ["aa" + "c" * size + "b"]} for size in (28, 29, 30, 31)))
