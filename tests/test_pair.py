@@ -13,9 +13,9 @@ from unittest import mock
 import numpy as np
 import pytest
 import torch
-from faces.cases import FUNCTIONS, PAIRS
 from hypothesis import given
 from hypothesis import strategies as st
+from metrics.cases import FUNCTIONS, PAIRS
 
 from ngram_metrics import pair
 from ngram_metrics._core.basics.option_checks import ROUGE_KEYS, SMOOTHINGS
@@ -140,7 +140,7 @@ def check(name: str, choose: Choose, sentences: int) -> None:
 
 
 def test_every_function_is_in_the_table():
-    assert sorted(NAMES) == sorted(pair.__all__), "add a row to PAIRS in tests/support/faces/cases.py"
+    assert sorted(NAMES) == sorted(pair.__all__), "add a row to PAIRS in tests/support/metrics/cases.py"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 import torchmetrics
-from faces.cases import (
+from metrics.cases import (
     CASES,
     IDS,
     Case,

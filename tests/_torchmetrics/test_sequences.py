@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 from draws import fewer
-from faces.cases import METRICS, REQUIRED, TEXT_ONLY, assert_same
 from hypothesis import example, given
 from hypothesis import strategies as st
+from metrics.cases import METRICS, REQUIRED, TEXT_ONLY, assert_same
 
 import ngram_metrics
 from ngram_metrics import CiderD, functional

@@ -18,10 +18,10 @@ import time
 from pathlib import Path
 
 import torch
-from ngram_metrics._evaluation.evaluate_arguments import checked_scorers
 from torch import Tensor
 
 from ngram_metrics import evaluate
+from ngram_metrics._evaluation.evaluate_arguments import checked_scorers
 from ngram_metrics.significance.comparisons import compare_all_pairs
 from ngram_metrics.significance.p_values import holm
 from ngram_metrics.significance.paired_systems import pair_rows

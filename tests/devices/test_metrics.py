@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import CASES, Batch, Case, each_case, each_kind_of_state, scores_of, states_of
+from metrics.cases import CASES, Batch, Case, each_case, each_kind_of_state, scores_of, states_of
 from pretend.comparing import assert_equal, there
 from pretend.device import DEVICE, accelerator
 from pretend.log import LAUNCH, TO_DEVICE, TO_HOST, WAIT
@@ -102,10 +102,10 @@ def test_surroundings_do_not_reach_the_scores(around_it: str, case: Case):
 
 
 @each_case
-def test_faces_of_ignite_return_the_numbers_of_the_cpu(case: Case):
-    face = functools.partial(getattr(ignite, case.metric.__name__), average=case.averages[0], **case.options)
+def test_metrics_of_ignite_return_the_numbers_of_the_cpu(case: Case):
+    make = functools.partial(getattr(ignite, case.metric.__name__), average=case.averages[0], **case.options)
     with accelerator():
-        here, on_device = face(), face(device=DEVICE)
+        here, on_device = make(), make(device=DEVICE)
         for batch in case.batches:
             here.update(batch)
             on_device.update(tuple(map(there, batch)))
@@ -115,7 +115,7 @@ def test_faces_of_ignite_return_the_numbers_of_the_cpu(case: Case):
 # What is asked of the device.
 
 
-def test_values_of_an_ignite_face_come_in_one_copy():
+def test_values_of_an_ignite_metric_come_in_one_copy():
     (case,) = (case for case in CASES if case.name == "ROUGEScore-ids")
     with accelerator() as log:
         metric = ignite.ROUGEScore(average="micro", device=DEVICE, **case.options)

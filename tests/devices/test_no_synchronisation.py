@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import CASES, FUNCTIONS, Case, assert_same
+from metrics.cases import CASES, FUNCTIONS, Case, assert_same
 from pretend.comparing import assert_equal, there
 from pretend.device import DEVICE, accelerator
 from pretend.log import TO_DEVICE, TO_HOST, WAIT, Log

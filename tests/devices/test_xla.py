@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import torch
-from faces.cases import assert_same, states_of
+from metrics.cases import assert_same, states_of
 from torch import Tensor
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import torch
 from draws import fewer
-from faces import cases
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import inputs
 from measures import MEASURES, Measured, Settings, options
+from metrics import cases
 from rouge_oracle import KEYS
 
 from ngram_metrics import Bleu, functional

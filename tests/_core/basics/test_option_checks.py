@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from faces.cases import METRICS
+from metrics.cases import METRICS
 
 import ngram_metrics
 from ngram_metrics import ignite

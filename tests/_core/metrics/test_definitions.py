@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from faces.cases import METRICS
+from metrics.cases import METRICS
 
 import ngram_metrics
 from ngram_metrics import functional, ignite, pair

@@ -10,9 +10,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from faces.cases import assert_same_states, states_of
 from hypothesis import given
 from hypothesis import strategies as st
+from metrics.cases import assert_same_states, states_of
 from sacrebleu.metrics import TER
 from sacrebleu.tokenizers.tokenizer_base import BaseTokenizer
 from systems import output, references

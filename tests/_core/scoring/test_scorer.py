@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import torch
 from draws import fewer
-from faces.cases import TEXT_ONLY
 from hypothesis import given
 from hypothesis import strategies as st
+from metrics.cases import TEXT_ONLY
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ngram_metrics import Bleu, pair

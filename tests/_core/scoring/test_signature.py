@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import (
+from metrics.cases import (
     CASES,
     FUNCTIONS,
     PAIRS,
@@ -24,7 +24,7 @@ from faces.cases import (
     each_kind_of_state,
     states_of,
 )
-from faces.ignite_cases import Face, each_face
+from metrics.ignite_cases import IgniteCase, each_ignite_case
 from sacrebleu.metrics import BLEU, CHRF
 from torchmetrics import MetricCollection
 
@@ -117,14 +117,14 @@ def test_every_class_has_its_settings():
 @each_class
 def test_every_setting_that_affects_the_number_changes_the_signature(metric: type):
     """That of ignite's class as well, which is the same for the same settings."""
-    face, settings, names = getattr(for_ignite, metric.__name__), _settings(metric), set(AFFECTING[metric])
-    for of_either in (metric, face):
+    of_ignite, settings, names = getattr(for_ignite, metric.__name__), _settings(metric), set(AFFECTING[metric])
+    for of_either in (metric, of_ignite):
         assert set(inspect.signature(of_either.__init__).parameters) - {"self"} - NOT_AFFECTING == names
     signatures = [metric(**options).signature for options in settings]
     assert len(set(signatures)) == len(settings)
     assert [metric(**options).signature for options in settings] == signatures
     for options, expected in zip(settings, signatures, strict=True):
-        assert face(**{**DEFAULTS.get(metric, {}), **options}).signature == expected
+        assert of_ignite(**{**DEFAULTS.get(metric, {}), **options}).signature == expected
 
 
 #: What every setting for text, and every setting for ids, scores differently from the default.
@@ -195,8 +195,8 @@ def test_every_setting_that_affects_the_number_is_passed_on(metric: type):
         assert any(effects), f"no setting of {name} changes the scores: change TEXTS or IDS"
 
 
-@pytest.mark.parametrize("face", [for_ignite.Rouge, for_ignite.RougeN, for_ignite.RougeL])
-def test_ignites_own_rouge_has_a_signature_of_every_setting(face: type):
+@pytest.mark.parametrize("metric", [for_ignite.Rouge, for_ignite.RougeN, for_ignite.RougeL])
+def test_ignites_own_rouge_has_a_signature_of_every_setting(metric: type):
     settings: list[dict[str, Any]] = [
         {},
         {"multiref": "best"},
@@ -205,10 +205,10 @@ def test_ignites_own_rouge_has_a_signature_of_every_setting(face: type):
         {"pad_id": 0},
         {"tokenizer": "13a"},
     ]
-    settings += {for_ignite.Rouge: [{"variants": ["L"]}], for_ignite.RougeN: [{"ngram": 2}]}.get(face, [])
-    parameters = set(inspect.signature(face.__init__).parameters) - {"self"} - NOT_AFFECTING
+    settings += {for_ignite.Rouge: [{"variants": ["L"]}], for_ignite.RougeN: [{"ngram": 2}]}.get(metric, [])
+    parameters = set(inspect.signature(metric.__init__).parameters) - {"self"} - NOT_AFFECTING
     assert parameters == {name for options in settings for name in options}
-    assert len({face(**one).signature for one in settings}) == len(settings)
+    assert len({metric(**one).signature for one in settings}) == len(settings)
 
 
 @each_class
@@ -361,16 +361,16 @@ def test_nrefs_of_every_member_of_a_collection(case: Case, average: str):
     assert [_nrefs(metric) for metric in collection.values()] == ["?"] * 3
 
 
-@each_face
-def test_the_signature_of_ignite_is_that_of_the_torchmetrics_class(face: Face):
-    metric = face.make()
+@each_ignite_case
+def test_the_signature_of_ignite_is_that_of_the_torchmetrics_class(ignite_case: IgniteCase):
+    metric = ignite_case.make()
     before, *seen = ("?", *SEEN) if metric.scorer.measure.has_references else [None] * (1 + len(SEEN))
     assert _nrefs(metric) == before
-    for batch, expected in zip(face.batches, seen, strict=True):
+    for batch, expected in zip(ignite_case.batches, seen, strict=True):
         metric.update(batch)
         assert _nrefs(metric) == expected
-    if face.case is not None:
-        assert metric.signature == face.case.filled(face.average).signature
+    if ignite_case.case is not None:
+        assert metric.signature == ignite_case.case.filled(ignite_case.average).signature
     metric.reset()
     assert _nrefs(metric) == before
 
