@@ -19,7 +19,7 @@ from metrics.cases import (
     scores_of,
     states_of,
 )
-from pretend.comparing import tensors_of, there
+from pretend.comparing import there
 from pretend.device import DEVICE, Elsewhere, accelerator
 from torch import Tensor
 
@@ -176,12 +176,12 @@ def test_batches_on_a_device_without_float64_have_the_score_of_the_cpu(metric: t
         case for case in CASES if case.metric is metric and case.batches is IDS and "confidence" not in case.options
     ][:1]
     options = {"accumulate": "best"} if metric is ROUGEScore else {}
-    expected = tensors_of(case.value(average, **options))
+    expected = scores_of(case.value(average, **options))
     with accelerator():
         counted = case.make(average, device=DEVICE, **options)
         for batch in case.batches:
             counted.update(*map(there, batch))
-        values = tensors_of(counted.compute())
+        values = scores_of(counted.compute())
         assert {value.dtype for value in values} == {torch.float32}
         assert [value.item() for value in values] == pytest.approx([value.item() for value in expected], rel=1e-6)
         if average == "macro":

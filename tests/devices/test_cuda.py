@@ -1,4 +1,4 @@
-"""What must hold on a GPU: equal scores, no waiting, graphs. It runs on the pretend accelerator too, by default.
+"""What must hold on a GPU: equal scores, no waiting, graphs. By default it runs on the pretend accelerator.
 
 `pytest -m cuda -n 0` imports no other file and no peer, so that it runs where only torch, torchmetrics and pytest are.
 """
@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 
 import pytest
 import torch
+from pretend.comparing import assert_near, move
 from pretend.cuda import pretend_cuda
 from pretend.device import DEVICE, accelerator
+from real_devices import no_reads, rounding, vulkan
 from torch import Tensor
 
 from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, functional, mbr
@@ -41,8 +43,14 @@ def _cuda_never_waits() -> Iterator[None]:
         torch.cuda.set_sync_debug_mode(mode)
 
 
-@pytest.fixture(params=["pretend", pytest.param("cuda", marks=pytest.mark.cuda)])
+CUDA, VULKAN = (pytest.param(name, marks=getattr(pytest.mark, name)) for name in ("cuda", "vulkan"))
+
+
+@pytest.fixture(params=["pretend", CUDA, VULKAN])
 def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+    if request.param == "vulkan":
+        yield Machine(vulkan(), no_reads)
+        return
     if request.param == "cuda":
         yield Machine(torch.device("cuda", 0), _cuda_never_waits)
         return
@@ -58,22 +66,9 @@ def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
         yield Machine(DEVICE, never_waits)
 
 
-def there(machine: Machine, values: Any) -> Any:
-    """The tensors of a batch where the test runs; all else as it is."""
-    return [side.to(machine.device) if isinstance(side, Tensor) else side for side in values]
-
-
-def assert_same(actual: Any, expected: Any, device: torch.device) -> None:
-    """Equal to 1e-12, the actual ones on the device."""
-    if isinstance(expected, dict):
-        assert actual.keys() == expected.keys()
-        actual, expected = list(actual.values()), list(expected.values())
-    if isinstance(expected, (list, tuple)):
-        for pair in zip(actual, expected, strict=True):
-            assert_same(*pair, device)
-        return
-    assert (actual.device, actual.dtype) == (device, expected.dtype)
-    torch.testing.assert_close(actual.cpu(), expected, rtol=0, atol=1e-12, equal_nan=True)
+def assert_same(actual: Any, expected: Any, device: torch.device, name: str = "") -> None:
+    """Equal up to the rounding of scores of this name, the actual ones on the device."""
+    assert_near(actual, expected, device, rounding(device, name))
 
 
 def ids(seed: int, *shape: int) -> Tensor:
@@ -129,8 +124,8 @@ def test_metrics_score_as_on_the_cpu(machine: Machine, name: str, kind: str):
     ]
     options = {} if kind == "text" else PADDED
     expected = _filled(name, batches, "cpu", options)
-    metric = _filled(name, [there(machine, batch) for batch in batches], machine.device, options)
-    assert_same(metric.compute(), expected.compute(), machine.device)
+    metric = _filled(name, [move(machine.device, batch) for batch in batches], machine.device, options)
+    assert_same(metric.compute(), expected.compute(), machine.device, name)
     assert_same(metric.to("cpu").compute(), expected.compute(), torch.device("cpu"))
 
 
@@ -139,9 +134,9 @@ def test_updates_of_padded_ids_and_compute_never_wait(machine: Machine, name: st
     if name == "intervals":
         pytest.skip("intervals are drawn on the CPU")
     metric = _filled(
-        name, [there(machine, padded_ids(0))], machine.device, PADDED
+        name, [move(machine.device, padded_ids(0))], machine.device, PADDED
     )  # what is loaded once may be waited for
-    batches = [there(machine, padded_ids(seed)) for seed in (1, 2)]
+    batches = [move(machine.device, padded_ids(seed)) for seed in (1, 2)]
     with machine.never_waits():
         for batch in batches:
             metric.update(*batch)
@@ -173,13 +168,22 @@ each_reward = pytest.mark.parametrize("reward", REWARDS)
 @each_reward
 def test_rewards_are_those_of_the_cpu(machine: Machine, reward: str):
     for batch in (padded_ids(0), padded_ids(1), wide(2)):
-        assert_same(REWARDS[reward](*there(machine, batch)), REWARDS[reward](*batch), machine.device)
+        assert_same(REWARDS[reward](*move(machine.device, batch)), REWARDS[reward](*batch), machine.device, reward)
+
+
+@pytest.mark.parametrize("machine", [VULKAN], indirect=True)
+@each_reward
+def test_a_reward_is_one_graph(machine: Machine, reward: str):
+    compiled = torch.compile(REWARDS[reward], backend="aot_eager", fullgraph=True, dynamic=False)
+    for batch in (padded_ids(0), padded_ids(1)):
+        assert_same(compiled(*move(machine.device, batch)), REWARDS[reward](*batch), machine.device, reward)
 
 
 @pytest.mark.covering(3)
+@pytest.mark.parametrize("machine", ["pretend", CUDA], indirect=True)
 @each_reward
 def test_a_graph_scores_fresh_inputs_as_the_plain_call(machine: Machine, reward: str):
-    call, static = REWARDS[reward], there(machine, padded_ids(0, width=70))
+    call, static = REWARDS[reward], move(machine.device, padded_ids(0, width=70))
     # Warmed up on a stream of its own, as torch asks before a capture.
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
@@ -190,7 +194,7 @@ def test_a_graph_scores_fresh_inputs_as_the_plain_call(machine: Machine, reward:
     with torch.cuda.graph(graph):
         captured = call(*static)
     for seed in (1, 2):
-        for room, side in zip(static, there(machine, padded_ids(seed, width=70)), strict=True):
+        for room, side in zip(static, move(machine.device, padded_ids(seed, width=70)), strict=True):
             room.copy_(side)
         graph.replay()
         assert_same(captured, call(*padded_ids(seed, width=70)), machine.device)
@@ -212,19 +216,21 @@ def test_all_pairs_score_as_on_the_cpu(machine: Machine, name: str):
     metric, options = MEASURES[name]
     on_device, on_host = metric(**options, device=machine.device), metric(**options)
     for others in (ROWS, OTHERS):
-        assert_same(mbr.pairwise(on_device, ROWS, others), mbr.pairwise(on_host, ROWS, others), machine.device)
+        assert_same(mbr.pairwise(on_device, ROWS, others), mbr.pairwise(on_host, ROWS, others), machine.device, name)
     probabilities = [[1, 2, 3], [1], [2, 1, 1]]
     decoded, expected = (mbr.decode(each, ROWS, ROWS[:], probabilities) for each in (on_device, on_host))
     assert decoded.indices.tolist() == expected.indices.tolist()
-    assert_same(decoded.expected_utilities, expected.expected_utilities, machine.device)
+    assert_same(decoded.expected_utilities, expected.expected_utilities, machine.device, name)
 
 
 def test_ids_of_rows_are_scored_on_the_device_of_the_metric(machine: Machine):
     rows, others = ids(0, 3, 8, 12), ids(1, 3, 5, 9)
     on_device, on_host = Bleu(**PADDED, device=machine.device), Bleu(**PADDED)
-    rows_there, others_there = there(machine, [rows, others])
-    assert_same(mbr.pairwise(on_device, rows_there, rows_there), mbr.pairwise(on_host, rows, rows), machine.device)
-    assert_same(mbr.pairwise(on_device, rows_there, others_there), mbr.pairwise(on_host, rows, others), machine.device)
+    rows_there, others_there = move(machine.device, [rows, others])
+    for one, other in ((rows_there, rows), (others_there, others)):
+        assert_same(
+            mbr.pairwise(on_device, rows_there, one), mbr.pairwise(on_host, rows, other), machine.device, "bleu"
+        )
     assert mbr.decode(on_device, rows_there).hypotheses[0].device == machine.device
 
 
@@ -236,4 +242,4 @@ def test_drop_ins_of_fastchrf_score_as_on_the_cpu(machine: Machine, function: Ca
 
 def test_padding_of_rows_stays_where_they_are(machine: Machine):
     rows = [torch.tensor([5]), torch.tensor([6, 7])]
-    assert_same(functional.pad2max(there(machine, rows), 9), torch.tensor([[5, 9], [6, 7]]), machine.device)
+    assert_same(functional.pad2max(move(machine.device, rows), 9), torch.tensor([[5, 9], [6, 7]]), machine.device)

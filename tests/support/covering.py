@@ -37,8 +37,9 @@ def mark_the_rest_of_grids(items: Iterable[pytest.Item]) -> None:
     Each test begins at another of its cases: tests over the same cases do not all choose the same.
     """
     grids: dict[str, dict[str, pytest.Item]] = defaultdict(dict)
+    others = "slow", "cuda", "vulkan", "xla"
     for item in items:
-        if item.get_closest_marker("covering") and not any(map(item.get_closest_marker, ("slow", "cuda"))):
+        if item.get_closest_marker("covering") and not any(map(item.get_closest_marker, others)):
             test, _, case = item.nodeid.partition("[")
             grids[test][case.rstrip("]")] = item
     for test, cases in grids.items():

@@ -32,7 +32,8 @@ from ngram_metrics._core.metrics.ter import PARTS, TerMeasure
 from ngram_metrics._core.scoring.measure import AnyMeasure
 from ngram_metrics._core.text.character_reader import CharacterReader
 from ngram_metrics._core.text.rouge_reader import RougeReader
-from ngram_metrics._core.text.word_reader import TextReader, WordReader
+from ngram_metrics._core.text.text_reader import TextReader
+from ngram_metrics._core.text.word_reader import WordReader
 
 CPU = torch.device("cpu")
 VARIANTS = tuple(ROUGE_KEYS.values())

@@ -333,7 +333,8 @@ def fill_product(matches: Tensor, table: CountTable, pool: Pool, rows: tuple[int
     for first in range(0, max(1, table.weight.shape[1]), at_once):
         ngram, threshold, weight = (field[:, first : first + at_once] for field in table[1:])
         counts = table.counts.index_select(0, ngram.reshape(-1)).view(*ngram.shape, pool.depth)
-        reaches = counts.ge_(threshold.unsqueeze(-1)).float()  # (groups, columns, depth)
+        # Where the threshold is reached 1, else 0: in place, which a comparison cannot be on every device.
+        reaches = counts.sub_(threshold.unsqueeze(-1) - 1).clamp_(0, 1).float()  # (groups, columns, depth)
         weighted = reaches[..., slice(*rows)] * weight.unsqueeze(-1)
         # Autocast would round the sums to bfloat16. Ones and weights are exact in any precision of the factors.
         with torch.autocast(matches.device.type, enabled=False):

@@ -310,7 +310,7 @@ def padded_sides(
     if references.shape[1] != 1:
         present = tokens.lengths > 0
         # If all references are missing there is one empty reference: raising an error would wait for the device.
-        present[:, :1] |= ~present.any(1, keepdim=True)
+        present[:, :1].logical_or_(~present.any(1, keepdim=True))
     return PaddedSides(hypothesis_tokens, PaddedReferences(tokens, present))
 
 

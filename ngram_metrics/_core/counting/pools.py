@@ -413,7 +413,7 @@ def _matches(keys: SortedKeys, order: int, pool: Pool, reference_counts: Tensor)
         in_references = tally(ngram, len(ngram))
     else:
         is_reference = (pool.row_in_group() >= pool.first_reference).index_select(0, row)
-        in_references = tally(2 * ngram + is_reference, 2 * len(ngram)).view(-1, 2)[:, 1]
+        in_references = tally(2 * ngram + is_reference.long(), 2 * len(ngram)).view(-1, 2)[:, 1]
         is_counted = is_counted & ~is_reference & (in_references.index_select(0, ngram) > 0)
     slots = indices(is_counted)  # (slots of shared n-grams in hypotheses,)
     row_bits = bit_length(pool.rows)

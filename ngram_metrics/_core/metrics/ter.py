@@ -33,8 +33,8 @@ from ngram_metrics._core.counting.documents import Batch, RaggedSides, float_dty
 from ngram_metrics._core.scoring.measure import Layout, Measure
 from ngram_metrics._core.scoring.metric_row import MetricRow
 from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.text.text_reader import TextReader
 from ngram_metrics._core.text.tokenizer_option import installed_version
-from ngram_metrics._core.text.word_reader import TextReader
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.ter import TER

@@ -166,9 +166,8 @@ class Measure(ABC, Generic[Statistics]):
         return self.score(self.pair_statistics(*counts))
 
 
-@dataclass(frozen=True)
 class OrderMeasure(Measure[Statistics]):
-    """A measure whose only setting is the longest order, ``ngram``, 1 to 1,000.
+    """A measure whose only setting is the longest order, ``ngram``, 1 to 1,000, to which a dataclass gives its default.
 
     Raises:
         TypeError: an order that is not an integer.

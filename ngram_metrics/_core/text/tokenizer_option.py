@@ -13,13 +13,11 @@ import json
 import unicodedata
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard, TypeVar, get_args
+from typing import Any, Literal, TypeAlias, TypeGuard, TypeVar, get_args
 
 from ngram_metrics._core.text.messages import NameOf, shortened, type_name
+from ngram_metrics._core.text.word_bounds import NAMED, Rule
 from ngram_metrics._core.text.word_rules import has_splitter
-
-if TYPE_CHECKING:
-    from ngram_metrics._core.text.word_bounds import Rule
 
 #: The rules of ``_core.text.word_rules``, and sacrebleu's tokenizers that use MeCab.
 TokenizerName: TypeAlias = Literal["13a", "char", "intl", "ja-mecab", "ko-mecab", "none", "unicode", "zh"]
@@ -36,8 +34,6 @@ _DOWNLOADING = ("spm", "flores101", "flores200", "spBLEU-1K")
 
 def rule_of(tokenizer: object) -> Rule | None:
     """Return the rule of a tokenizer, or None for an external tokenizer."""
-    from ngram_metrics._core.text.word_bounds import NAMED  # imports torch, which an external tokenizer does not need
-
     name = "none" if tokenizer is None else tokenizer
     return NAMED.get(name) if isinstance(name, str) else None
 

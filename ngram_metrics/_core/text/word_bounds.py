@@ -10,7 +10,6 @@ import string
 import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -132,8 +131,7 @@ _ASCII = bytes(range(128))
 _UNKNOWN = 0xFF
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """A rule for what is a word.
 
     Attributes:

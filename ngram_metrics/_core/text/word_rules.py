@@ -108,7 +108,7 @@ def compose(text: str) -> str:
     """Return a text in Unicode's form NFC, in linear time."""
     if unicodedata.is_normalized("NFC", text):
         return text
-    return unicodedata.normalize("NFC", _MANY_MARKS.sub(_order_marks, text))
+    return unicodedata.normalize("NFC", re.sub(_MANY_MARKS, _order_marks, text))
 
 
 def lower_and_compose(text: str) -> str:
@@ -130,7 +130,7 @@ def _class(ranges: Sequence[tuple[int, int]]) -> str:
 #: What 13a replaces, in this order.
 _ESCAPES = (("<skipped>", ""), ("-\n", ""), ("\n", " "), ("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
 #: A long run of characters that may be combining marks, which are neither ASCII nor letters, digits or spaces.
-_MANY_MARKS = re.compile(r"[^\w\s\x00-\x7f]{32,}")
+_MANY_MARKS = r"[^\w\s\x00-\x7f]{32,}"
 #: The ASCII punctuation that 13a makes words by themselves: all but the apostrophe, the stops and the hyphen.
 _SYMBOLS = r"!-&(-+/:-@\[-`{-~"
 _MTEVAL = WordRule(Members(_SYMBOLS), Members(".,"), Members("0-9"), Members(r"\-"), prepare=unescape)
@@ -157,7 +157,7 @@ def split_rouge(text: str) -> list[str]:
     """Split as rouge_score."""
     if "\u0130" in text or "\u212a" in text:  # their lower case has a letter of ASCII
         return re.findall(f"[{ROUGE_RULE.letters.written}]+", text.lower())
-    return text.encode("utf-8", "surrogatepass").translate(_ROUGE_BYTES).decode("ascii").split()
+    return text.encode("utf-8", "surrogatepass").translate(_rouge_bytes()).decode("ascii").split()
 
 
 def rouge_text(text: str) -> str:
@@ -165,8 +165,10 @@ def rouge_text(text: str) -> str:
     return re.sub(f"[^{ROUGE_RULE.letters.written}]+", " ", text.lower())
 
 
-#: What replaces each byte: a space, but for letters and digits.
-_ROUGE_BYTES = bytes(byte if ROUGE_RULE.letters.has(chr(byte)) else ord(" ") for byte in bytes(range(256)).lower())
+@cache
+def _rouge_bytes() -> bytes:
+    """Return what replaces each byte: a space, but for letters and digits."""
+    return bytes(byte if ROUGE_RULE.letters.has(chr(byte)) else ord(" ") for byte in bytes(range(256)).lower())
 
 
 def split_unicode(text: str) -> list[str]:

@@ -1,28 +1,29 @@
-"""Values of the pretend accelerator beside the CPU's."""
+"""Values of an accelerator, the pretend one or another, beside the CPU's."""
 
-from collections.abc import Mapping
+import functools
 from typing import Any
 
 import torch
 from pretend.device import DEVICE
 from torch import Tensor
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 
-def there(value: Any) -> Any:
-    """The tensors of a batch on the device; all else as it is."""
-    return value.to(DEVICE) if isinstance(value, Tensor) else value
+def move(device: torch.device | str, values: Any) -> Any:
+    """The tensors of a batch on a device; all else as it is."""
+    return tree_map_only(Tensor, lambda tensor: tensor.to(device), values)
 
 
-def tensors_of(value: Any) -> list[Tensor]:
-    """The tensors of a value, which is one, or a dict or a sequence of them."""
-    if isinstance(value, Tensor):
-        return [value]
-    return [tensor for part in (value.values() if isinstance(value, Mapping) else value) for tensor in tensors_of(part)]
+there = functools.partial(move, DEVICE)
+
+
+def assert_near(actual: Any, expected: Any, device: torch.device, apart: float = 0) -> None:
+    """Equal to this distance, of numbers above 1 relatively, the actual ones on the device."""
+    for one, other in zip(tree_leaves(actual), tree_leaves(expected), strict=True):
+        assert one.device == device
+        torch.testing.assert_close(one.cpu(), other, rtol=apart, atol=apart, equal_nan=True)
 
 
 def assert_equal(actual: Any, expected: Any, apart: float = 0) -> None:
-    """Equal to the last bit, or this far apart, the actual ones on the device."""
-    for one, other in zip(tensors_of(actual), tensors_of(expected), strict=True):
-        assert one.device == DEVICE
-        assert one.dtype == other.dtype
-        torch.testing.assert_close(one.cpu(), other, rtol=0, atol=apart, equal_nan=True)
+    """As ``assert_near``, the actual ones on the pretend accelerator."""
+    assert_near(actual, expected, DEVICE, apart)

@@ -66,12 +66,6 @@ class Elsewhere(Tensor):
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         return f"Elsewhere({self.held})"
 
-    def __deepcopy__(self, memo: Any) -> "Elsewhere":
-        return memo.setdefault(id(self), Elsewhere(self.held.clone()))
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return Elsewhere, (self.held,)
-
 
 class _Calls(TorchFunctionMode):
     """Does what torch's C++ does for devices that it knows, before any operation is dispatched."""
@@ -149,7 +143,7 @@ class _Operations(TorchDispatchMode):
                 return
             if name == "copy_" and _same_memory(_held(args[0]), source.held):
                 return
-        if _waits(function, name, args, kwargs):
+        if waits(function, name, args, kwargs):
             self.log.add(WAIT, name)
         outputs = _tensors(results)
         if not function.is_view and name not in WITHOUT_KERNEL and any(map(Tensor.numel, [*operands, *outputs])):
@@ -205,8 +199,8 @@ def _as_asked(function: Any, args: Any, kwargs: Any, results: Any) -> Any:
     return _mapped(lambda leaf: Elsewhere(leaf) if isinstance(leaf, Tensor) else leaf, results)
 
 
-def _waits(function: Any, name: str, args: Any, kwargs: Any) -> bool:
-    """Whether the host has to know a value of the device to go on."""
+def waits(function: Any, name: str, args: Any, kwargs: Any) -> bool:
+    """Whether the host has to know a value of a device to go on."""
     if name == "repeat_interleave":
         return kwargs.get("output_size") is None
     if name == "segment_reduce":

@@ -1,4 +1,4 @@
-"""What CUDA has, and XLA 2.9, MPS or other accelerators lack, get wrong, or leave to the CPU."""
+"""What CUDA has, and XLA 2.9, Vulkan, MPS or other accelerators lack, get wrong, or leave to the CPU."""
 
 import math
 from collections.abc import Callable
@@ -6,6 +6,12 @@ from typing import Any
 
 import torch
 from torch import Tensor
+
+INTEGERS = {torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
+#: Pointwise operations that take a mask beside numbers. A sum with the mask first is wrong on Vulkan.
+MASKED = {"masked_fill", "masked_fill_", "mul", "mul_", "where"}
+#: On Vulkan they write bools into the memory of numbers.
+COMPARISONS = {"eq_", "ge_", "gt_", "le_", "lt_", "ne_"}
 
 
 def _sums_in_bool(mask: Tensor, *_: Any, dtype: torch.dtype | None = None) -> bool:
@@ -40,7 +46,12 @@ LACKING: dict[str, tuple[Callable[..., bool], str]] = {
 
 
 def refuse_what_others_lack(function: Any, name: str, args: Any, kwargs: Any) -> None:
-    """Raise an error for an operation of the list."""
+    """Raise an error for an operation of the list, one that mixes bool and integers, and a comparison in place."""
     is_refused, instead = LACKING.get(name.removeprefix("special_"), (None, ""))
     if is_refused is not None and is_refused(*args, **kwargs):
         raise NotImplementedError(f"{function}: not every accelerator has it; call {instead}")
+    dtypes = {operand.dtype for operand in args if isinstance(operand, Tensor)}
+    if torch.Tag.pointwise in function.tags and name not in MASKED and torch.bool in dtypes and dtypes & INTEGERS:
+        raise NotImplementedError(f"{function}: not every accelerator mixes bool and integers; call long first")
+    if name in COMPARISONS:
+        raise NotImplementedError(f"{function}: not every accelerator compares in place; call {name.removesuffix('_')}")

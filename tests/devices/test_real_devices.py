@@ -1,0 +1,330 @@
+"""What must hold on XLA and on Vulkan, devices that are real: the numbers of the CPU, no reads, one graph for a shape.
+
+`pytest -m xla` and `pytest -m vulkan` run it. torch_xla 2.9 has no `searchsorted`: it calls the CPU's, and reads
+the device for it. Where reads are counted, a comparison and a sum stand in for it. Left out on XLA: subsequences
+of more than 55 tokens on either side, whose programs compile for minutes; `ngram_counts`, whose result has as many rows
+as there are n-grams; `matched_orders`, which calls `cummax`, of which XLA 2.9 makes no program.
+
+torchvulkan 0.2.1 has two faults, which the package does not run into. On the device "vulkan", with
+``mask = torch.tensor([True, False, True, False])`` and ``numbers = torch.tensor([3, 4, 5, -6])``:
+
+- ``mask + numbers`` is 3, 4, 5, 0, also with an ``alpha``; expected 4, 4, 6, -6, as ``numbers + mask`` is.
+- ``numbers.ge_(4)`` writes one byte for each bool into the memory of the numbers: 65792, 4, 5, -6; expected 0, 1, 1, 0.
+"""
+
+import copy
+import functools
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from metrics.cases import CASES as EVERY_CASE
+from metrics.cases import Case, each_kind_of_state, states_of
+from pretend.comparing import assert_near, move
+from real_devices import COUNTED, SHARES, fixture_of, no_reads, of_two_ranks, rounding, vulkan, xla
+from torch import Tensor
+from torch.utils._pytree import tree_leaves
+
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, functional, mbr
+from ngram_metrics._core.counting import all_pairs
+from ngram_metrics._core.counting import documents as documents_module
+from ngram_metrics._core.counting.subsequence import subsequence_pairs as subsequences
+from ngram_metrics.counting import clipped_matches, common_subsequence_lengths, ngram_counts
+from ngram_metrics.significance import matrix, paired_approximate_randomization, paired_bootstrap
+
+pytestmark = pytest.mark.filterwarnings("default")  # torch_xla deprecates what it uses itself
+on_both, on_xla, on_vulkan = fixture_of(xla, vulkan), fixture_of(xla), fixture_of(vulkan)
+lengths = functools.partial(common_subsequence_lengths, pad_id=0)
+_search = torch.searchsorted
+
+
+def batch_of(seed: int, references: int | None = None, wide: bool = False, width: int = 12) -> tuple[Tensor, Tensor]:
+    """Six segments of ids 1 to 5 with padding after them, or of ids near 2^62."""
+    generator = torch.Generator().manual_seed(seed)
+    shapes = (6, width), (6, width - 2) if references is None else (6, references, width - 2)
+    sides = []
+    for shape in shapes:
+        ids = torch.randint(1, 6, shape, generator=generator)
+        lengths = torch.randint(0, shape[-1] + 1, shape[:-1], generator=generator)
+        sides.append(torch.where(torch.arange(shape[-1]) < lengths.unsqueeze(-1), ids + wide * 2**62, 0))
+    return sides[0], sides[1]
+
+
+ROUGE = {"rouge_keys": ("rouge1", "rouge2", "rougeL")}
+#: Metrics, options, references, averages, and whether ids are wide.
+CASES: dict[str, tuple[Any, dict[str, Any], int | None, tuple[str, ...], bool]] = {
+    "BLEU": (Bleu, {"smooth": "exp"}, None, ("micro", "macro", "none"), False),
+    "BLEU, 3 references": (Bleu, {"smooth": "floor"}, 3, ("micro", "macro", "none"), False),
+    "BLEU, 14 references": (Bleu, {"smooth": "add-k"}, 14, ("micro",), False),
+    "BLEU of order 9": (Bleu, {"ngram": 9, "smooth": "smooth1"}, 3, ("macro",), False),
+    "BLEU, wide ids": (Bleu, {"smooth": "smooth2", "weights": (0.4, 0.3, 0.2, 0.1)}, None, ("none",), True),
+    "BLEU, effective order": (Bleu, {"effective_order": True}, 3, ("none",), False),
+    "ROUGE": (ROUGEScore, ROUGE, None, ("micro", "none"), False),
+    "ROUGE, 3 references": (ROUGEScore, ROUGE, 3, ("macro",), False),
+    "mean ROUGE, 14 references": (ROUGEScore, {"rouge_keys": "rouge2", "accumulate": "avg"}, 14, ("macro",), False),
+    "chrF": (ChrF, {}, None, ("micro", "macro", "none"), False),
+    "chrF, 3 references": (ChrF, {}, 3, ("macro",), False),
+    "chrF, smoothed": (ChrF, {"eps_smoothing": True}, None, ("none",), False),
+    "chrF of order 9": (ChrF, {"char_order": 9}, 14, ("none",), False),
+    "overlap": (NgramOverlap, {"ngram": 2}, None, ("micro", "macro", "none"), False),
+    "overlap, wide ids": (NgramOverlap, {"ngram": 1}, 3, ("none",), True),
+}
+each_case = pytest.mark.parametrize(
+    ("name", "average"), [(name, average) for name, case in CASES.items() for average in case[3]]
+)
+
+
+def make(name: str, average: str, device: Any) -> Any:
+    metric, options, *_ = CASES[name]
+    return metric(average=average, pad_id=0, device=device, **options)
+
+
+def batches(name: str) -> list[tuple[Tensor, Tensor]]:
+    _, _, references, _, wide = CASES[name]
+    return [batch_of(seed, references, wide) for seed in range(3)]
+
+
+def life(make: Callable[..., Any], batches: Any, here: Any, elsewhere: Any) -> tuple[list[Any], Any]:
+    """The values of a metric that counts, is merged, saved, loaded, copied, moved and reset, and its states."""
+    first, second, third = (move(here, batch) for batch in batches)
+    metric, other, loaded = make(device=here), make(device=elsewhere), make(device=elsewhere)
+    metric.persistent(True)
+    loaded.persistent(True)
+    values = [metric(*first)]
+    metric.update(*second)
+    other.update(*move(elsewhere, batches[2]))
+    metric.merge_state(other)
+    values.append(metric.compute())
+    loaded.load_state_dict(metric.state_dict())
+    copied = copy.deepcopy(metric)
+    metric.reset()
+    metric.update(*third)
+    copied.update(*second)
+    values += [metric.compute(), copied.compute(), loaded.to(here).compute()]
+    return move("cpu", values), states_of(loaded.to("cpu"))
+
+
+def assert_same_lives(make: Callable[..., Any], batches: Any, device: torch.device) -> None:
+    host = torch.device("cpu")
+    expected = life(make, batches, "cpu", "cpu")
+    others = (device, "cpu") if device.type == "vulkan" else (device,)
+    for here, elsewhere in ((device, other) for other in others):
+        assert_near(
+            life(make, batches, here, elsewhere), expected, host, rounding(device, type(make(device="cpu")).__name__)
+        )
+
+
+@each_case
+def test_metrics_go_through_their_lives_as_on_the_cpu(on_both: torch.device, name: str, average: str):
+    assert_same_lives(functools.partial(make, name, average), batches(name), on_both)
+
+
+@pytest.fixture
+def _own_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare and sum instead of searching: XLA has no search."""
+
+    def search(ascending: Tensor, values: Tensor, *, right: bool = False) -> Tensor:
+        if values.device.type != "xla":
+            return _search(ascending, values, right=right)
+        before, sought = ascending.unsqueeze(-2), values.unsqueeze(-1)
+        return ((before <= sought) if right else (before < sought)).sum(-1)
+
+    monkeypatch.setattr(torch, "searchsorted", search)
+
+
+@pytest.mark.usefixtures("_own_search")
+@each_case
+def test_updates_read_nothing_and_compile_one_program_for_a_shape(on_xla: torch.device, name: str, average: str):
+    import torch_xla
+    from torch_xla.debug import metrics
+
+    def programs_and_reads() -> tuple[int, ...]:
+        torch_xla.sync()
+        data = [metrics.metric_data(name) for name in ("CompileTime", "TransferFromDeviceTime")]
+        return tuple(entry[0] if entry else 0 for entry in data)
+
+    _, _, references, _, wide = CASES[name]
+    metric, expected = (make(name, average, device) for device in (on_xla, "cpu"))
+    asked = []
+    for seed, width in enumerate((12, 12, 12, 11, 11, 12)):
+        batch = batch_of(seed, references, wide, width)
+        there = move(on_xla, batch)
+        before = programs_and_reads()
+        metric.update(*there)
+        asked.append(tuple(after - one for after, one in zip(programs_and_reads(), before, strict=True)))
+        expected.update(*batch)
+    print(f"{name}, {average}: programs compiled and reads of each update: {asked}")  # shown with -s
+    # The first two: after a reset, and with states. The fourth is a new shape, if no other test had it.
+    assert asked[2:] in ([(0, 0), (number, 0), (0, 0), (0, 0)] for number in (0, 1)), asked
+    assert_near(metric.compute(), expected.compute(), on_xla, 1e-12)
+
+
+@each_case
+def test_updates_and_compute_read_nothing(on_vulkan: torch.device, name: str, average: str):
+    metric = make(name, average, on_vulkan)
+    first, *others = move(on_vulkan, batches(name))
+    metric.update(*first)  # what is loaded once may be read
+    with no_reads():
+        for batch in others:
+            metric.update(*batch)
+        metric.compute()
+
+
+@pytest.mark.parametrize("ngram", [1, 4, 9])
+@pytest.mark.parametrize("references", [None, 3, 14])
+@pytest.mark.parametrize("wide", [False, True])
+def test_matches_are_those_of_the_cpu(on_both: torch.device, wide: bool, references: int | None, ngram: int):
+    batch = batch_of(7, references, wide)
+    counts = clipped_matches(*move(on_both, batch), ngram=ngram, pad_id=0)
+    assert_near(counts, clipped_matches(*batch, ngram=ngram, pad_id=0), on_both)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_subsequences_of_one_word_are_those_of_the_cpu(on_both: torch.device, wide: bool):
+    batch = batch_of(8, wide=wide)
+    assert_near(lengths(*move(on_both, batch)), lengths(*batch), on_both)
+
+
+# What XLA cannot do, or not in time.
+
+
+@pytest.mark.parametrize("width", [70, 700])
+def test_subsequences_of_many_words_are_those_of_the_cpu(on_vulkan: torch.device, width: int):
+    batch = batch_of(9, width=width)
+    assert_near(lengths(*move(on_vulkan, batch)), lengths(*batch), on_vulkan)
+
+
+@pytest.mark.parametrize("corpus", [False, True])
+@pytest.mark.parametrize("order", [1, 3, 12])
+def test_ngrams_are_counted_as_on_the_cpu(on_vulkan: torch.device, order: int, corpus: bool):
+    ids, _ = batch_of(order)
+    assert_near(ngram_counts(ids.to(on_vulkan), order, 0, corpus), ngram_counts(ids, order, 0, corpus), on_vulkan)
+
+
+@each_kind_of_state
+def test_metrics_of_texts_go_through_their_lives_as_on_the_cpu(on_vulkan: torch.device, case: Case, average: str):
+    assert_same_lives(functools.partial(case.make, average), case.batches, on_vulkan)
+
+
+@pytest.mark.parametrize("case", [case for case in EVERY_CASE if case.on_ids], ids=lambda case: case.name)
+@pytest.mark.parametrize("around_it", ["device", "autocast", "inference mode"])
+def test_surroundings_do_not_reach_the_scores(on_vulkan: torch.device, around_it: str, case: Case):
+    average, apart = case.averages[0], rounding(on_vulkan, case.name)
+    expected = case.filled(average).compute()
+    around = {
+        "device": on_vulkan,
+        "autocast": torch.autocast("vulkan", torch.float16),
+        "inference mode": torch.inference_mode(),
+    }
+    with around[around_it]:
+        metric = case.filled(average, [move(on_vulkan, batch) for batch in case.batches], device=on_vulkan)
+        assert_near(metric.compute(), expected, on_vulkan, apart)
+
+
+@pytest.mark.parametrize("case", EVERY_CASE, ids=lambda case: case.name)
+def test_metrics_of_ignite_return_the_numbers_of_the_cpu(on_vulkan: torch.device, case: Case):
+    from ngram_metrics import ignite
+
+    make = functools.partial(getattr(ignite, case.metric.__name__), average=case.averages[0], **case.options)
+    here, there = make(), make(device=on_vulkan)
+    for batch in case.batches:
+        here.update(batch)
+        there.update(move(on_vulkan, batch))
+    apart = rounding(on_vulkan, case.name)
+    assert there.compute() == pytest.approx(here.compute(), rel=apart, abs=apart)
+
+
+def test_rows_that_are_computed_on_the_cpu_stay_there(on_vulkan: torch.device):
+    metric, other = Bleu(average="none", compute_on_cpu=True), Bleu(average="none")
+    metric.update(["a b"], [["a b"]])
+    other.update(["a c"], [["a b"]])
+    metric = metric.to(on_vulkan)
+    metric.merge_state(other)
+    assert [rows.device.type for rows in metric.rows] == ["cpu", "cpu"]
+    assert len(metric.compute()) == 2
+
+
+def test_an_empty_batch_of_lists_is_counted(on_vulkan: torch.device):
+    for metric in (Bleu(device=on_vulkan), ChrF(device=on_vulkan), ROUGEScore(device=on_vulkan)):
+        metric.update([], [])
+        metric.update(["a b c d"], [["a b c d"]])
+        assert {float(value) for value in tree_leaves(metric.compute())} == {1}
+
+
+@pytest.mark.parametrize("name", ["matched_orders", "distinct", "repetition", "self_bleu", "self_repetition"])
+def test_scores_of_padded_ids_are_on_their_device_unless_another_is_named(on_vulkan: torch.device, name: str):
+    sides = 2 if name == "matched_orders" else 1
+    call, batch = functools.partial(getattr(functional, name), pad_id=0), batch_of(3)[:sides]
+    there, expected, apart = move(on_vulkan, batch), call(*batch), rounding(on_vulkan, name)
+    # What compares texts with each other does so on the CPU.
+    with no_reads() if name in ("matched_orders", "repetition") else nullcontext():
+        found = call(*there)
+    assert_near(found, expected, on_vulkan, apart)
+    assert_near(call(*there, device="cpu"), expected, torch.device("cpu"), apart)
+
+
+def test_two_processes_compute_what_one_does(on_vulkan: torch.device, tmp_path: Path):
+    from metrics import ranks
+
+    arguments = of_two_ranks, 2, tmp_path
+    torch.multiprocessing.start_processes(ranks.run, arguments, nprocs=2, start_method="spawn")
+    for name, metric in COUNTED.items():
+        one = metric()
+        for share in SHARES:
+            one.update(*share)
+        for rank in range(2):
+            for found in torch.load(tmp_path / f"{rank}.pt", weights_only=True):
+                assert_near(found[name], one.compute(), torch.device("cpu"), rounding(on_vulkan, name))
+
+
+# All pairs.
+
+DOCUMENTS = torch.randint(1, 30, (2, 40, 9), generator=torch.Generator().manual_seed(1))
+
+
+@pytest.fixture(params=["whole", "cut"])
+def _bounds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a device takes in one piece, and the same in many."""
+    if request.param == "cut":
+        monkeypatch.setattr(all_pairs, "ACCELERATOR_LISTED_PAIRS", 50)
+        monkeypatch.setattr(all_pairs, "BLOCK_CELLS", 500)
+        monkeypatch.setattr(subsequences, "BLOCK_PAIRS", 150)
+        monkeypatch.setattr(documents_module, "ACCELERATOR_SLOTS", 1000)
+    # Everything listed, so that these bounds are reached.
+    monkeypatch.setattr(all_pairs, "PAIR_COST", 0)
+
+
+@pytest.mark.usefixtures("_bounds")
+@pytest.mark.parametrize("same", [True, False])
+@pytest.mark.parametrize("name", ["bleu", "rougeL"])
+def test_all_pairs_score_as_on_the_cpu(on_vulkan: torch.device, name: str, same: bool):
+    metric = {"bleu": Bleu, "rougeL": functools.partial(ROUGEScore, rouge_keys="rougeL")}[name]
+    one_size = DOCUMENTS[:, :20], DOCUMENTS[:, :20] if same else DOCUMENTS[:, 20:]
+    several: Any = [list(DOCUMENTS[0, :9]), list(DOCUMENTS[1, :2]), []], [list(DOCUMENTS[0, 9:12]), [], []]
+    for rows in (one_size, several):
+        expected = mbr.pairwise(metric(pad_id=0), *rows)
+        found = mbr.pairwise(metric(pad_id=0, device=on_vulkan), *move(on_vulkan, rows))
+        assert_near(found, expected, on_vulkan, rounding(on_vulkan, name))
+
+
+@pytest.mark.parametrize("test", [paired_bootstrap, paired_approximate_randomization])
+@pytest.mark.parametrize("name", COUNTED)
+def test_paired_tests_find_what_they_find_on_the_cpu(on_vulkan: torch.device, test: Callable[..., Any], name: str):
+    target = DOCUMENTS[0].unsqueeze(1)
+    changed = {"base": 3, "close": 4, "far": 8}
+    outputs = {system: target[:, 0].where(torch.arange(9) % 9 >= first, 7) for system, first in changed.items()}
+
+    def compared(device: Any) -> Any:
+        systems = {system: COUNTED[name](pad_id=0, confidence=0.95, device=device) for system in outputs}
+        for system, metric in systems.items():
+            metric.update(*move(device, (outputs[system], target)))
+        documents = [place // 3 for place in range(len(target))]
+        drawn = test(systems, "base", 50, clusters=documents)
+        return drawn, test(systems, "base", 50, correction="holm"), matrix(systems)
+
+    found, expected = ([leaf for leaf in tree_leaves(compared(d)) if leaf is not None] for d in (on_vulkan, "cpu"))
+    apart = rounding(on_vulkan, name)
+    assert found == pytest.approx(expected, rel=apart, abs=apart)
