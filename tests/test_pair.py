@@ -15,7 +15,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from metrics.cases import FUNCTIONS, PAIRS
+from metrics.apis import APIS, TEXT_ONLY
 
 from ngram_metrics import pair
 from ngram_metrics._core.basics.option_checks import ROUGE_KEYS, SMOOTHINGS
@@ -23,12 +23,15 @@ from ngram_metrics._core.metrics.registry import make_metric
 from ngram_metrics._core.scoring import scorer
 from ngram_metrics.pair import Unusual, read
 
-FUNCTIONAL = {function.__name__: FUNCTIONS[metric] for metric, function in PAIRS.items()}
+PAIRS = {name: api for name, api in APIS.items() if api.pair}
+FUNCTIONAL = {name: api.function for name, api in PAIRS.items()}
 NAMES = list(FUNCTIONAL)
 #: `functional` would count few sentences by the functions that are tested here.
 ARRAYS = mock.patch.object(scorer.Scorer, "is_counted_in_python", return_value=False)
 #: Without the decorator, so that what is unusual is an error and not a call of `functional`.
 PLAIN: dict[str, Callable[..., Any]] = {name: inspect.unwrap(getattr(pair, name)) for name in NAMES}
+#: The kinds of documents that each reads.
+KINDS = {name: ["text"] if api.metric in TEXT_ONLY else ["text", "tokens", "ids"] for name, api in PAIRS.items()}
 Choose = Callable[[Sequence[Any]], Any]
 
 #: Whatever a rule for words looks at: escapes, runs of stops, numbers of other scripts, every kind of blank, marks,
@@ -114,10 +117,7 @@ def options_of(name: str, kind: str, choose: Choose) -> dict[str, Any]:
     elif "ngram" in takes:
         given["ngram"] = choose(range(1, 6))
     if kind == "text":
-        for flag in {"bleu": ["lowercase"], "chrf": ["lowercase", "whitespace"], "rouge": ["use_stemmer"]}.get(
-            name, []
-        ):
-            given[flag] = choose(flags)
+        given |= {flag: choose(flags) for flag in PAIRS[name].flags if flag not in given}
         if name == "rouge":
             given |= {"normalizer": choose([None, None, str, shouted])}
             given |= {"sentence_splitter": choose([None, None, str.splitlines, at_stops])}
@@ -126,7 +126,7 @@ def options_of(name: str, kind: str, choose: Choose) -> dict[str, Any]:
 
 def check(name: str, choose: Choose, sentences: int) -> None:
     """Compare the scores of a batch, sentence by sentence; the fields of ROUGE are in the same order."""
-    kind = choose(["text", "text", "tokens", "ids"])
+    kind = choose(["text", *KINDS[name]])
     options, batch = options_of(name, kind, choose), [sentence(kind, choose) for _ in range(sentences)]
     with ARRAYS:
         scores = FUNCTIONAL[name](*map(list, zip(*batch, strict=True)), average="none", **options)
@@ -139,16 +139,12 @@ def check(name: str, choose: Choose, sentences: int) -> None:
         assert found == pytest.approx(expected, rel=1e-15, abs=1e-15), (name, one, options)
 
 
-def test_every_function_is_in_the_table():
-    assert sorted(NAMES) == sorted(pair.__all__), "add a row to PAIRS in tests/support/metrics/cases.py"
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_every_option_is_drawn(name):
     choose = random.Random(1).choice
-    drawn = {option for kind in ["text", "ids"] * 99 for option in options_of(name, kind, choose)}
+    drawn = {option for kind in KINDS[name] * 99 for option in options_of(name, kind, choose)}
     missing = {*inspect.signature(PLAIN[name]).parameters} - {"hypothesis", "references"} - drawn
-    assert not missing, f"add the options of {name} to options_of in tests/pair/test_pair.py"
+    assert not missing, f"add the options of {name} to options_of in tests/test_pair.py"
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -174,7 +170,7 @@ def test_scores_of_many_texts_are_those_of_functional(texts):
 def test_counts_are_those_of_functional(name, data):
     """The integers that the two formulas get."""
     choose = lambda values: data.draw(st.sampled_from(values))  # noqa: E731
-    kind = choose(["text", "tokens", "ids"])
+    kind = choose(KINDS[name])
     hypothesis, references = sentence(kind, choose)
     options = options_of(name, kind, choose)
     if name == "rouge":

@@ -11,7 +11,8 @@ import torch
 from draws import fewer
 from hypothesis import example, given
 from hypothesis import strategies as st
-from metrics.cases import METRICS, TEXT_ONLY, assert_same
+from metrics.apis import METRICS, TEXT_ONLY
+from metrics.cases import assert_same
 
 import ngram_metrics
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 import torch
-from metrics.cases import FUNCTIONS, Batch, Case, assert_same, each_case_with_none, each_metric, joined, scores_of
+from metrics.apis import FUNCTIONS
+from metrics.cases import Batch, Case, assert_same, each_case_with_none, each_metric, joined, scores_of
 from torch import Tensor
 
 
