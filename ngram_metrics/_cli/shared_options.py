@@ -103,7 +103,7 @@ class Parser(argparse.ArgumentParser):
         tokenizers = [f"{_default_tokenizer(name)} for {name}" for name in takers_of("tokenizer")]
         for action in self.text_actions:
             listed = tokenizers if action.dest == "tokenizer" else takers_of(action.dest)
-            action.help = str(action.help).format(_enumerate(listed))
+            action.help = str(action.help).format(_enumerate(listed)) if listed else action.help
         return super().format_help()
 
     def _parse_optional(self, arg_string: str):  # type: ignore[no-untyped-def]
