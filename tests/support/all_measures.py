@@ -1,4 +1,4 @@
-"""Every measure beside what it counts and scores in plain Python: MEASURES, and MEASURED of the tests of the metrics."""
+"""All measures, each beside plain Python: those of measures.py, and MEASURED of each test of a metric."""
 
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path

@@ -13,7 +13,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from measures import MANY, Measured, Settings, characters, of_settings, options
+from measures import MANY as MANY_EDITS
+from measures import Measured, Settings, characters, of_settings
+from measures import options as all_options
 from metrics.cases import assert_same_states, states_of
 from sacrebleu.metrics import TER
 from sacrebleu.tokenizers.tokenizer_base import BaseTokenizer
@@ -22,7 +24,7 @@ from systems import output, references
 import ngram_metrics
 from ngram_metrics import Ter, evaluate, functional, ignite, mbr
 from ngram_metrics._core.metrics.ter import PARTS, TerMeasure
-from ngram_metrics._core.text.word_reader import TextReader
+from ngram_metrics._core.text.text_reader import TextReader
 from ngram_metrics.functional import ter_score
 from ngram_metrics.hugging_face import Reward
 
@@ -33,7 +35,8 @@ FEW = 12
 MANY = [output(REFERENCES[:FEW], 0.3, seed) for seed in range(16)]
 
 texts = st.lists(st.sampled_from(["a", "b", "c", "A.", "&lt;", "東京", "d e f"]), max_size=7).map(" ".join)
-_of_ter = options(**{name: [False, True] for name in ("normalized", "no_punct", "asian_support", "case_sensitive")})
+_OPTIONS = ("normalized", "no_punct", "asian_support", "case_sensitive")
+_of_ter = all_options(**{name: [False, True] for name in _OPTIONS})
 chosen = st.sampled_from(_of_ter)
 
 
@@ -59,7 +62,10 @@ MEASURED = Measured(
     score=_score,
     variants=(_of_ter[0], _of_ter[-1]),
     perfect=st.tuples(chosen, characters),
-    past_float32=(({}, (MANY - 1, MANY, 0), (MANY - 1) / MANY), ({}, (MANY, 0, MANY * PARTS), 1.0)),
+    past_float32=(
+        ({}, (MANY_EDITS - 1, MANY_EDITS, 0), (MANY_EDITS - 1) / MANY_EDITS),
+        ({}, (MANY_EDITS, 0, MANY_EDITS * PARTS), 1.0),
+    ),
     text_only=True,
 )
 
