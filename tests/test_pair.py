@@ -19,7 +19,6 @@ from metrics.apis import APIS, TEXT_ONLY
 
 from ngram_metrics import pair
 from ngram_metrics._core.basics.option_checks import ROUGE_KEYS, SMOOTHINGS
-from ngram_metrics._core.metrics.registry import make_metric
 from ngram_metrics._core.scoring import scorer
 from ngram_metrics.pair import Unusual, read
 
@@ -162,29 +161,6 @@ def test_scores_of_many_texts_are_those_of_functional(texts):
     chance = random.Random(seed)
     for _ in range(texts // 27):
         check(chance.choice(NAMES), chance.choice, 10)
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("name", NAMES)
-@given(st.data())
-def test_counts_are_those_of_functional(name, data):
-    """The integers that the two formulas get."""
-    choose = lambda values: data.draw(st.sampled_from(values))  # noqa: E731
-    kind = choose(KINDS[name])
-    hypothesis, references = sentence(kind, choose)
-    options = options_of(name, kind, choose)
-    if name == "rouge":
-        options["accumulate"] = "best"  # the other gives scores
-    with ARRAYS, mock.patch.object(scorer, "pack", wraps=scorer.pack) as packed:
-        FUNCTIONAL[name]([hypothesis], [references], average="none", **options)
-    expected = [field[0].tolist() for field in packed.call_args.args[0]]
-    measure, formula = type(make_metric(name).measure), "score_key" if name == "rouge" else "score_in_python"
-    with mock.patch.object(measure, formula, autospec=True, side_effect=getattr(measure, formula)) as scored:
-        PLAIN[name](hypothesis, references, **options)
-    calls = [list(call.args[1]) for call in scored.call_args_list]
-    if name == "rouge":  # the last calls are for the keys, those before them for the choice
-        calls = [[list(field) for field in zip(*calls[-len(expected[0]) :], strict=True)]]
-    assert expected == calls[-1]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import torch
-from metrics.apis import FUNCTIONS
 from metrics.cases import Batch, Case, assert_same, each_case_with_none, each_metric, joined, scores_of
 from torch import Tensor
 
@@ -84,7 +83,3 @@ def test_the_surroundings_of_a_training_loop_change_nothing(case: Case, average:
         assert_same(again, whole)
         assert_same(details, case.filled(average).details() if case.has_details else {})
         torch.set_default_dtype(default)
-
-
-def test_every_function_is_that_of_one_class():
-    assert len(set(FUNCTIONS.values())) == len(FUNCTIONS)

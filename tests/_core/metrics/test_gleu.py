@@ -17,7 +17,11 @@ from ngram_metrics.functional import gleu_score
 
 
 def _counts(settings: Settings, hypothesis: Any, references: Sequence[Any]) -> tuple:
-    rows = [oracles.gleu_counts(hypothesis, reference, settings.get("ngram", 4)) for reference in references]
+    rows = []
+    for reference in references:
+        orders = (oracles.overlap_counts(hypothesis, reference, n + 1) for n in range(settings.get("ngram", 4)))
+        found, *both = map(sum, zip(*orders, strict=True))
+        rows.append((found, max(both)))  # of the side that has more
     # nltk leaves out a reference where neither side has an n-gram.
     return oracles.first_best(rows, lambda matches, ngrams: matches / ngrams if ngrams else -1)
 
