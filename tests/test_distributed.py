@@ -1,6 +1,6 @@
 """Checkpoints of several processes: each rank goes on from its own counts, also where their number is another.
 
-What the processes do is in tests/support/faces/all_ranks.py.
+What the processes do is in tests/support/metrics/all_ranks.py.
 """
 
 import functools
@@ -13,9 +13,9 @@ import pytest
 import torch
 import torch.multiprocessing
 import torchmetrics
-from faces import all_ranks, ranks
-from faces.all_ranks import METRICS, share_of
-from faces.cases import TEXT, assert_same
+from metrics import all_ranks, ranks
+from metrics.all_ranks import METRICS, share_of
+from metrics.cases import TEXT, assert_same
 
 from ngram_metrics import Bleu, ChrF
 from ngram_metrics.distributed import AllRanks

@@ -11,9 +11,9 @@ from unittest import mock
 
 import pytest
 import torch
-from faces.trainers import Batches, trainer
 from ignite.engine import Engine
 from logged import COLUMNS, events, expected, segments_of, texts
+from metrics.trainers import Batches, trainer
 from torchmetrics import MetricCollection
 
 import ngram_metrics.ignite
@@ -236,8 +236,8 @@ class Logging(Model):
 
 
 def test_the_page_shows_the_names_that_each_way_of_logging_gives(tmp_path: Path):
-    def metrics(face: Any = ngram_metrics) -> dict[str, Any]:
-        return {"quality": face.ChrF(confidence=0.95), "summary": face.ROUGEScore(rouge_keys="rougeL")}
+    def metrics(package: Any = ngram_metrics) -> dict[str, Any]:
+        return {"quality": package.ChrF(confidence=0.95), "summary": package.ROUGEScore(rouge_keys="rougeL")}
 
     def logged(model: LightningModule, callbacks: Sequence[Any] = ()) -> set[str]:
         validating = trainer(tmp_path, callbacks=list(callbacks))

@@ -16,10 +16,11 @@ import sacrebleu
 import torch
 from documentation import DOCS, blocks
 from harness_corpus import EXPECTED, OUTPUTS, REFERENCES, SINGLE
+from metrics.apis import APIS
 from oracles import close
 
 import ngram_metrics
-from ngram_metrics import Gleu, NgramOverlap, Repetition, ROUGEScore
+from ngram_metrics import ROUGEScore
 from ngram_metrics.significance import standard_error
 
 if sys.version_info >= (3, 11):
@@ -40,8 +41,8 @@ NO_TEXTS = (
     "of repeats the filter take_first passes on one text$"
 )
 ROUGE = {f"ngram_{key}": key for key in ("rouge1", "rouge2", "rougeL", "rougeLsum")}
-CLASSES = {"ngram_overlap": NgramOverlap, "ngram_gleu": Gleu, "ngram_repetition": Repetition}
-LOWER = {"ngram_ter", "ngram_repetition"}
+OTHERS = {f"ngram_{name}": api for name, api in APIS.items() if name != "rouge" and f"ngram_{name}" not in SACREBLEU}
+LOWER = {f"ngram_{name}" for name, api in APIS.items() if not api.row.make().measure.higher_is_better}
 
 
 def entry_points() -> list[metadata.EntryPoint]:
@@ -189,7 +190,7 @@ def test_the_head_imports_the_module_when_a_name_is_asked_for(head: Head):
 
 def test_every_entry_point_has_its_standard_error_and_its_direction(head: Head):
     head.load("ngram_bleu")
-    scores = {*SACREBLEU, *ROUGE, *CLASSES}
+    scores = {*SACREBLEU, *ROUGE, *OTHERS}
     assert head.directions == {
         "bleu": True,
         **{name: name not in LOWER for name in scores},
@@ -213,12 +214,12 @@ def test_rouge_is_the_mean_f_of_the_documents(head: Head, name: str):
     assert evaluate(head, f"{name}_stderr", SINGLE) == 100 * standard_error(metric)[f"{key}_fmeasure"]
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("name", OTHERS)
 def test_other_metrics_have_the_defaults_of_their_classes(head: Head, name: str):
     outputs = ["the cat, the cat, the cat, the cat. the cat", "A dog; a dog"]
     references = [["the cat. the cat"], ["a dog, a dog"]]
-    metric = CLASSES[name](confidence=0.95)
-    metric.update(*([outputs] if name == "ngram_repetition" else [outputs, references]))
+    metric = OTHERS[name].metric(confidence=0.95)
+    metric.update(*[outputs, references][: OTHERS[name].needed])
     (score, *_) = metric.compute().values()
     (error,) = standard_error(metric).values()
     head.load(name)

@@ -13,22 +13,24 @@ from unittest import mock
 import numpy as np
 import pytest
 import torch
-from faces.cases import FUNCTIONS, PAIRS
 from hypothesis import given
 from hypothesis import strategies as st
+from metrics.apis import APIS, TEXT_ONLY
 
 from ngram_metrics import pair
 from ngram_metrics._core.basics.option_checks import ROUGE_KEYS, SMOOTHINGS
-from ngram_metrics._core.metrics.registry import make_metric
 from ngram_metrics._core.scoring import scorer
 from ngram_metrics.pair import Unusual, read
 
-FUNCTIONAL = {function.__name__: FUNCTIONS[metric] for metric, function in PAIRS.items()}
+PAIRS = {name: api for name, api in APIS.items() if api.pair}
+FUNCTIONAL = {name: api.function for name, api in PAIRS.items()}
 NAMES = list(FUNCTIONAL)
 #: `functional` would count few sentences by the functions that are tested here.
 ARRAYS = mock.patch.object(scorer.Scorer, "is_counted_in_python", return_value=False)
 #: Without the decorator, so that what is unusual is an error and not a call of `functional`.
 PLAIN: dict[str, Callable[..., Any]] = {name: inspect.unwrap(getattr(pair, name)) for name in NAMES}
+#: The kinds of documents that each reads.
+KINDS = {name: ["text"] if api.metric in TEXT_ONLY else ["text", "tokens", "ids"] for name, api in PAIRS.items()}
 Choose = Callable[[Sequence[Any]], Any]
 
 #: Whatever a rule for words looks at: escapes, runs of stops, numbers of other scripts, every kind of blank, marks,
@@ -114,10 +116,7 @@ def options_of(name: str, kind: str, choose: Choose) -> dict[str, Any]:
     elif "ngram" in takes:
         given["ngram"] = choose(range(1, 6))
     if kind == "text":
-        for flag in {"bleu": ["lowercase"], "chrf": ["lowercase", "whitespace"], "rouge": ["use_stemmer"]}.get(
-            name, []
-        ):
-            given[flag] = choose(flags)
+        given |= {flag: choose(flags) for flag in PAIRS[name].flags if flag not in given}
         if name == "rouge":
             given |= {"normalizer": choose([None, None, str, shouted])}
             given |= {"sentence_splitter": choose([None, None, str.splitlines, at_stops])}
@@ -126,7 +125,7 @@ def options_of(name: str, kind: str, choose: Choose) -> dict[str, Any]:
 
 def check(name: str, choose: Choose, sentences: int) -> None:
     """Compare the scores of a batch, sentence by sentence; the fields of ROUGE are in the same order."""
-    kind = choose(["text", "text", "tokens", "ids"])
+    kind = choose(["text", *KINDS[name]])
     options, batch = options_of(name, kind, choose), [sentence(kind, choose) for _ in range(sentences)]
     with ARRAYS:
         scores = FUNCTIONAL[name](*map(list, zip(*batch, strict=True)), average="none", **options)
@@ -139,16 +138,12 @@ def check(name: str, choose: Choose, sentences: int) -> None:
         assert found == pytest.approx(expected, rel=1e-15, abs=1e-15), (name, one, options)
 
 
-def test_every_function_is_in_the_table():
-    assert sorted(NAMES) == sorted(pair.__all__), "add a row to PAIRS in tests/support/faces/cases.py"
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_every_option_is_drawn(name):
     choose = random.Random(1).choice
-    drawn = {option for kind in ["text", "ids"] * 99 for option in options_of(name, kind, choose)}
+    drawn = {option for kind in KINDS[name] * 99 for option in options_of(name, kind, choose)}
     missing = {*inspect.signature(PLAIN[name]).parameters} - {"hypothesis", "references"} - drawn
-    assert not missing, f"add the options of {name} to options_of in tests/pair/test_pair.py"
+    assert not missing, f"add the options of {name} to options_of in tests/test_pair.py"
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -166,29 +161,6 @@ def test_scores_of_many_texts_are_those_of_functional(texts):
     chance = random.Random(seed)
     for _ in range(texts // 27):
         check(chance.choice(NAMES), chance.choice, 10)
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("name", NAMES)
-@given(st.data())
-def test_counts_are_those_of_functional(name, data):
-    """The integers that the two formulas get."""
-    choose = lambda values: data.draw(st.sampled_from(values))  # noqa: E731
-    kind = choose(["text", "tokens", "ids"])
-    hypothesis, references = sentence(kind, choose)
-    options = options_of(name, kind, choose)
-    if name == "rouge":
-        options["accumulate"] = "best"  # the other gives scores
-    with ARRAYS, mock.patch.object(scorer, "pack", wraps=scorer.pack) as packed:
-        FUNCTIONAL[name]([hypothesis], [references], average="none", **options)
-    expected = [field[0].tolist() for field in packed.call_args.args[0]]
-    measure, formula = type(make_metric(name).measure), "score_key" if name == "rouge" else "score_in_python"
-    with mock.patch.object(measure, formula, autospec=True, side_effect=getattr(measure, formula)) as scored:
-        PLAIN[name](hypothesis, references, **options)
-    calls = [list(call.args[1]) for call in scored.call_args_list]
-    if name == "rouge":  # the last calls are for the keys, those before them for the choice
-        calls = [[list(field) for field in zip(*calls[-len(expected[0]) :], strict=True)]]
-    assert expected == calls[-1]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -9,12 +9,17 @@ from sacrebleu.metrics.bleu import _TOKENIZERS
 from ngram_metrics import _cli as cli
 from ngram_metrics._cli import command_arguments, shared_options
 from ngram_metrics._cli.main import make_scorers
-from ngram_metrics._core.metrics.registry import METRIC_NAMES
+from ngram_metrics._core.metrics.registry import METRIC_NAMES, REGISTRY, takers_of
 from ngram_metrics._core.text.tokenizer_option import _DOWNLOADING, _OF_SACREBLEU
 from ngram_metrics._core.text.word_bounds import NAMED
 from ngram_metrics._evaluation import FORMATS
 
 SYSTEMS = ["base.txt", "other.txt"]
+
+
+def takers(option: str) -> str:
+    """The names of the metrics that take an option, as a sentence lists them."""
+    return " and ".join(", ".join(takers_of(option)).rsplit(", ", 1))
 
 
 @pytest.mark.parametrize(
@@ -169,8 +174,8 @@ def test_levels_and_metrics(arguments: str, level: float | None, make_scorers: l
         ("base.txt t.tsv:1 ./t.tsv:1 -r ref.txt", "the system './t.tsv:1' is given twice"),
         ("base.txt -r ref.txt ./ref.txt", "the reference './ref.txt' is given twice"),
         ("base.txt -r ref.txt ref.txt", "the reference 'ref.txt' is given twice"),
-        ("base.txt -r ref.txt -m meteor", "unknown metric 'meteor': expected some of bleu,chrf"),
-        ("base.txt -r ref.txt -m bleu,", "unknown metric '': expected some of bleu,chrf"),
+        ("base.txt -r ref.txt -m meteor", f"unknown metric 'meteor': expected some of {','.join(REGISTRY)}"),
+        ("base.txt -r ref.txt -m bleu,", f"unknown metric '': expected some of {','.join(REGISTRY)}"),
         ("base.txt -r ref.txt -c 95", "'95' is not a level between 0 and 1; did you mean 0.95?"),
         ("base.txt -r ref.txt -c abc", "'abc' is not a level between 0 and 1, such as 0.95, nor the name of a file"),
         ("-c abc base.txt -r ref.txt", "'abc' is not a level between 0 and 1, such as 0.95, nor the name of a file"),
@@ -194,14 +199,20 @@ def test_levels_and_metrics(arguments: str, level: float | None, make_scorers: l
         ("- -r -", "standard input can be read once, and - is given twice"),
         ("-:2 -r -", "standard input can be read once"),
         ("base.txt:0 -r ref.txt", "base.txt:0: columns are counted from 1"),
-        ("base.txt -r ref.txt -m bleu --stem", "--stem is for rouge, and does nothing for bleu"),
-        ("base.txt -r ref.txt -m chrf,rouge -lc", "--lowercase is for bleu, and does nothing for chrf and rouge"),
-        ("base.txt -r ref.txt -m bleu --chrf-lowercase", "--chrf-lowercase is for chrf and chrf++, and does nothing"),
+        ("base.txt -r ref.txt -m bleu --stem", f"--stem is for {takers('stem')}, and does nothing for bleu"),
+        (
+            "base.txt -r ref.txt -m chrf,rouge -lc",
+            f"--lowercase is for {takers('lowercase')}, and does nothing for chrf and rouge",
+        ),
+        (
+            "base.txt -r ref.txt -m bleu --chrf-lowercase",
+            f"--chrf-lowercase is for {takers('chrf_lowercase')}, and does nothing",
+        ),
         (
             "base.txt -r ref.txt -m chrf -tok zh",
-            "--tokenizer is for bleu, overlap, gleu and repetition, and does nothing for chrf",
+            f"--tokenizer is for {takers('tokenizer')}, and does nothing for chrf",
         ),
-        ("base.txt -r ref.txt -m rouge --spm-model m", "--spm-model is for bleu, overlap, gleu and repetition"),
+        ("base.txt -r ref.txt -m rouge --spm-model m", f"--spm-model is for {takers('tokenizer')}"),
         ("base.txt -r ref.txt -tok zh --spm-model m", "--tokenizer and --spm-model: expected one of them"),
         ("base.txt -r ref.txt --test bootstrap", "--test is for several systems, and there is one: base.txt"),
         ("base.txt -r ref.txt --correction holm", "--correction is for several systems, and there is one: base.txt"),
@@ -246,7 +257,7 @@ def test_levels_and_metrics(arguments: str, level: float | None, make_scorers: l
         ),
         ("base.txt -r ref.txt --paired-ar", "--paired-ar: expected no option: several systems are tested"),
         ("base.txt -r ref.txt -m rouge,bleu,rougeL", "the metrics 'rouge' and 'rougeL' both write 'rougeL'"),
-        ("base.txt -r ref.txt -m rougel", "unknown metric 'rougel': expected some of bleu,"),
+        ("base.txt -r ref.txt -m rougel", f"unknown metric 'rougel': expected some of {','.join(REGISTRY)}"),
         (
             "base.txt -r a=ref.txt a=ref2.txt",
             "two references have the name 'a': expected different names, as NAME=FILE",
@@ -265,7 +276,7 @@ def test_levels_and_metrics(arguments: str, level: float | None, make_scorers: l
         ("mbr n.txt -m rougeLsum", "invalid choice: 'rougeLsum'"),
         ("mbr n.txt -k 0", "'0' is not an integer from 1 to 100000"),
         ("mbr n.txt -k 99999999999999999999", "is not an integer from 1 to 100000"),
-        ("mbr n.txt --stem", "--stem is for rouge, and does nothing for chrf"),
+        ("mbr n.txt --stem", f"--stem is for {takers('stem')}, and does nothing for chrf"),
         ("mbr - --weights -", "standard input can be read once"),
         ("mbr n.txt -o n.txt", "--output n.txt would overwrite n.txt"),
     ],

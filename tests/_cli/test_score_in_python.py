@@ -151,22 +151,6 @@ def test_errors_come_after_the_lines_before_them(folder: Path, capsysbinary, mon
         assert err.count(b"\n") == 2
 
 
-@pytest.mark.parametrize(("beyond", "expected"), [(-1, "arrays"), (0, "python"), (1, "python")])
-def test_the_way_depends_on_the_cost_of_the_texts(beyond: int, expected: str, folder: Path, capsysbinary, monkeypatch):
-    characters = sum(max(len(text), 30) for text in [*BASE, *REFERENCES])
-    longest = max(map(len, [*BASE, *REFERENCES]))
-    cost = (120 + 370) * characters * (1 + longest / 20_000)
-    monkeypatch.setattr(score_in_python, "COST_OF_TORCH", cost + beyond)
-    ways = []
-    score = score_in_python.score
-    monkeypatch.setattr(score_in_python, "score", lambda *given: (ways.append("python"), score(*given))[1])
-    out = _run(capsysbinary, ["base.txt", "-r", "ref.txt", "-m", "bleu,chrf"])
-    assert ways == (["python"] if expected == "python" else [])
-    monkeypatch.undo()
-    monkeypatch.chdir(folder)
-    assert out == _run(capsysbinary, ["base.txt", "-r", "ref.txt", "-m", "bleu,chrf"])
-
-
 def test_blank_lines_are_not_read_ahead_for_ever():
     blank = files.FileSegments(1, [[""] * 2048], [[""]] * 2048, [])
     options = parse_score(["base.txt", "-r", "ref.txt", "-m", "overlap"])

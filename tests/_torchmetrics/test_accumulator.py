@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 import torchmetrics
-from faces.cases import (
+from metrics.cases import (
     Case,
     assert_same,
     assert_same_states,

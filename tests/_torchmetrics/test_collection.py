@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from faces.cases import PRINTED_TEXT, TEXT, Case, assert_same, each_case, each_metric_without_interval
+from metrics.cases import PRINTED_TEXT, TEXT, Case, assert_same, each_case, each_metric_without_interval
 from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from faces.cases import FUNCTIONS, Case, assert_same, each_metric_of_one_value
+from metrics.apis import FUNCTIONS
+from metrics.cases import Case, assert_same, each_metric_of_one_value
 from rouge_score.rouge_scorer import RougeScorer
 from systems import output, references
 from torchmetrics import MetricCollection

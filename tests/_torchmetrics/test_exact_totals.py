@@ -14,7 +14,7 @@ import oracles
 import pytest
 import rouge_oracle
 import torch
-from faces.cases import Case, each_case, each_metric, states_of
+from metrics.cases import Case, each_case, each_metric, states_of
 from torch import Tensor
 
 from ngram_metrics import Bleu, NgramOverlap, ROUGEScore

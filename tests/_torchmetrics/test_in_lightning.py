@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import CASES, PADDING, Batch, Case, assert_same, joined
-from faces.trainers import Batches, Model, trainer
+from metrics.cases import CASES, PADDING, Batch, Case, assert_same, joined
+from metrics.trainers import Batches, Model, trainer
 from torchmetrics import MetricCollection
 
 #: Metrics of one value on one kind of input go into one collection: Lightning logs numbers.

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from faces.cases import (
+from metrics.cases import (
     FUNCTIONS,
     Case,
     assert_same,

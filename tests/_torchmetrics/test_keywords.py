@@ -14,7 +14,7 @@ from torchmetrics import text
 
 import ngram_metrics
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, mbr, pair, significance
-from ngram_metrics import ignite as faces
+from ngram_metrics import ignite as for_ignite
 from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics.hugging_face import ComputeMetrics, Reward
 from ngram_metrics.ignite import ScoresHandler
@@ -57,9 +57,9 @@ def test_a_keyword_of_a_peer_names_ours(peer: Callable | None, keyword: str, met
     with pytest.raises(TypeError, match=rf"^{metric.__name__}: unknown argument {keyword}, did you mean {ours}\?$"):
         metric(**{keyword: None})
     if metric is not ROUGEScore or keyword not in ("variants", "multiref"):
-        face = getattr(faces, metric.__name__)
+        of_ignite = getattr(for_ignite, metric.__name__)
         with pytest.raises(TypeError, match=rf"^{metric.__name__}: unknown argument {keyword}, did you mean {ours}\?$"):
-            face(**{keyword: None})
+            of_ignite(**{keyword: None})
 
 
 def test_a_class_made_of_ours_has_its_options():
@@ -73,7 +73,7 @@ def test_a_class_made_of_ours_has_its_options():
         Chatty(loudd=True)
 
 
-@pytest.mark.parametrize("package", [ngram_metrics, faces])
+@pytest.mark.parametrize("package", [ngram_metrics, for_ignite])
 def test_a_misspelt_keyword_names_ours(package: ModuleType):
     with pytest.raises(TypeError, match=r"^Bleu: unknown argument smoth, did you mean smooth\?$"):
         package.Bleu(smoth="exp")

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 import torchmetrics
-from faces.cases import METRICS, TEXT_ONLY, Batch, assert_same, assert_same_states, states_of
+from metrics.apis import METRICS, TEXT_ONLY
+from metrics.cases import Batch, assert_same, assert_same_states, states_of
 
 import ngram_metrics
 from ngram_metrics import ignite as for_ignite

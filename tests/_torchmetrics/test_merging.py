@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from faces.cases import Case, assert_same, assert_same_states, each_metric, states_of
+from metrics.cases import Case, assert_same, assert_same_states, each_metric, states_of
 from torchmetrics.aggregation import SumMetric
 
 from ngram_metrics._torchmetrics import adaptor

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import assert_same, assert_same_states, states_of
+from metrics.cases import assert_same, assert_same_states, states_of
 from torch import Tensor
 
 from ngram_metrics import NgramOverlap

@@ -10,7 +10,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 import pytest
 import torch
-from faces.cases import TEXT, Case, each_case_with_none, each_metric, each_metric_of_one_value, scores_of
+from metrics.cases import TEXT, Case, each_case_with_none, each_metric, each_metric_of_one_value, scores_of
 from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore

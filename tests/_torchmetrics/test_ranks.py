@@ -1,7 +1,7 @@
 """Two and four real processes count as one: uneven shards, a rank without data, settings that differ.
 
 Both frameworks share one process group, so that the processes of each number are started once; what they do is in
-tests/support/faces/ranks.py.
+tests/support/metrics/ranks.py.
 """
 
 import functools
@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 import torch
 import torch.multiprocessing
-from faces import ranks
-from faces.cases import TEXT, Batch, Case, assert_same, joined, scores_of
 from ignite.engine import Engine
+from metrics import ranks
+from metrics.cases import TEXT, Batch, Case, assert_same, joined, scores_of
 
 from ngram_metrics import ChrF
 from ngram_metrics.functional import bleu_score
@@ -73,8 +73,8 @@ def _name(case: Case, average: str) -> str:
 
 each_sharded_pair = pytest.mark.parametrize(("size", "sharding", "pair"), _each(ranks.pairs))
 each_pair = pytest.mark.parametrize(("size", "sharding", "pair"), _each(ranks.pairs, ["one of a few"]))
-each_sharded_face = pytest.mark.parametrize(("size", "sharding", "name"), _each(ranks.faces_of))
-each_face = pytest.mark.parametrize(("size", "sharding", "name"), _each(ranks.faces_of, ["one of a few"]))
+each_sharded_metric = pytest.mark.parametrize(("size", "sharding", "name"), _each(ranks.ignite_names))
+each_ignite_metric = pytest.mark.parametrize(("size", "sharding", "name"), _each(ranks.ignite_names, ["one of a few"]))
 
 
 @each_size
@@ -154,7 +154,7 @@ def test_a_compute_calls_as_many_collectives_for_200_sentences_as_for_none(
             assert of_rank[f"{several}/{name}"]["collectives"] == COLLECTIVES
 
 
-@each_face
+@each_ignite_metric
 def test_a_compute_of_ignite_calls_as_many_collectives_for_200_sentences_as_for_a_few(
     results: Results, size: int, sharding: str, name: str
 ):
@@ -170,12 +170,12 @@ def test_collectives_of_a_metric_that_gathers_each_sentence_are_all_counted(resu
         assert of_rank["collectives/torchmetrics"]["all_gather"] == 3 * 10
 
 
-@each_sharded_face
+@each_sharded_metric
 def test_every_rank_of_ignite_computes_the_value_of_one_process(results: Results, size: int, sharding: str, name: str):
-    face, shards = ranks.IGNITE[name], _shards(size, sharding, TEXT)
-    here = face.filled(_flat(shards))
+    ignite_case, shards = ranks.IGNITE[name], _shards(size, sharding, TEXT)
+    here = ignite_case.filled(_flat(shards))
     expected, signature = ranks.ignite_value(here), here.signature
-    continued = face.filled(_flat([[*shard, TEXT[0]] for shard in shards])).compute()
+    continued = ignite_case.filled(_flat([[*shard, TEXT[0]] for shard in shards])).compute()
     for of_rank in results(size):
         result = of_rank[f"{sharding}/ignite-{name}"]
         for found, wanted in (
@@ -191,7 +191,7 @@ def test_every_rank_of_ignite_computes_the_value_of_one_process(results: Results
         assert result["collectives of saving"] == COLLECTIVES
 
 
-@each_face
+@each_ignite_metric
 def test_attached_to_an_engine_every_rank_reports_the_value_of_one_process(
     results: Results, size: int, sharding: str, name: str
 ):
@@ -242,7 +242,7 @@ def test_ranks_of_other_kinds_raise(results: Results, of: str, name: str, size: 
 @pytest.fixture(scope="module")
 def trainers(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """What each rank of a Trainer wrote down."""
-    from faces import trainer_ranks  # it imports Lightning
+    from metrics import trainer_ranks  # it imports Lightning
 
     return _of_ranks(trainer_ranks.results, 2, tmp_path_factory.mktemp("trainers"))
 

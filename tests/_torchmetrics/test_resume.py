@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 import torch
-from faces import ranks
-from faces.cases import TEXT, Batch, assert_same, joined
-from faces.trainers import Batches, Model, trainer
 from ignite.engine import Engine, Events
 from ignite.handlers import Checkpoint, DiskSaver
 from lightning.pytorch.callbacks import ModelCheckpoint
+from metrics import ranks
+from metrics.cases import TEXT, Batch, assert_same, joined
+from metrics.trainers import Batches, Model, trainer
 from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu
@@ -48,7 +48,7 @@ class _Loader(Batches):
 
 def _engine() -> tuple[Engine, _Loader, dict[str, Any]]:
     engine, loader = Engine(lambda engine, batch: batch), _Loader()
-    metrics = {name: face.make() for name, face in ranks.IGNITE.items()}
+    metrics = {name: ignite_case.make() for name, ignite_case in ranks.IGNITE.items()}
     for name, metric in metrics.items():
         metric.attach(engine, name)
     return engine, loader, {"engine": engine, "loader": loader, **metrics}
@@ -76,10 +76,10 @@ def test_an_ignite_engine_goes_on_in_the_middle_of_an_epoch_from_a_checkpoint(tm
     assert engine.state.iteration == 2 * len(EPOCH)
     assert len(values) == 2
     for of_epoch in values:  # the one that was interrupted, and a whole one
-        for name, face in ranks.IGNITE.items():
+        for name, ignite_case in ranks.IGNITE.items():
             if "interval" in name and not name.startswith("ROUGE"):
                 continue  # written by the names of its values
-            expected = face.value([TEXT[number] for number in EPOCH])
+            expected = ignite_case.value([TEXT[number] for number in EPOCH])
             if isinstance(expected, torch.Tensor) and expected.dim() == 0:
                 expected = expected.item()  # as an engine reports one number
             assert_same(of_epoch[name], expected)

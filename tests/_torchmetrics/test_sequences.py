@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 import torch
 from draws import fewer
-from faces.cases import METRICS, TEXT_ONLY, assert_same
 from hypothesis import example, given
 from hypothesis import strategies as st
+from metrics.apis import METRICS, TEXT_ONLY
+from metrics.cases import assert_same
 
 import ngram_metrics
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 import torch.distributed.checkpoint as dcp
 import torchmetrics
-from faces.cases import Case, assert_same, assert_same_states, each_kind_of_state, each_metric, states_of
+from metrics.cases import Case, assert_same, assert_same_states, each_kind_of_state, each_metric, states_of
 from torch.distributed.checkpoint.state_dict import get_model_state_dict, set_model_state_dict
 
 from ngram_metrics import Bleu

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import FUNCTIONS, Batch, Case, assert_same, each_case_with_none, each_metric, joined, scores_of
+from metrics.cases import Batch, Case, assert_same, each_case_with_none, each_metric, joined, scores_of
 from torch import Tensor
 
 
@@ -27,7 +27,7 @@ def test_the_sample_sentences_all_score_differently(case: Case):
     """Else a test on their order would hold nothing."""
     rows = torch.stack(scores_of(case.value("none")), 1).tolist()
     alike = {number: row for number, row in enumerate(rows) if rows.count(row) > 1}
-    assert not alike, f"sentences of {case.name} score alike: choose other settings in tests/support/faces/cases.py"
+    assert not alike, f"sentences of {case.name} score alike: choose other settings in tests/support/metrics/cases.py"
 
 
 @each_metric
@@ -83,7 +83,3 @@ def test_the_surroundings_of_a_training_loop_change_nothing(case: Case, average:
         assert_same(again, whole)
         assert_same(details, case.filled(average).details() if case.has_details else {})
         torch.set_default_dtype(default)
-
-
-def test_every_function_is_that_of_one_class():
-    assert len(set(FUNCTIONS.values())) == len(FUNCTIONS)

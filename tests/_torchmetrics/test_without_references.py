@@ -14,7 +14,7 @@ from ngram_metrics import Bleu, Repetition, evaluate, mbr
 from ngram_metrics import _cli as cli
 from ngram_metrics.functional import repetition
 from ngram_metrics.hugging_face import Reward
-from ngram_metrics.ignite import Repetition as Face
+from ngram_metrics.ignite import Repetition as OfIgnite
 
 TEXTS = ["so it goes so it goes", "so it goes", "a a a a a"]
 VALUE = pytest.approx((1 / 4 + 0 + 2 / 3) / 3)
@@ -54,9 +54,9 @@ def test_beside_a_metric_with_references():
 
 def test_in_an_engine_of_ignite():
     engine = Engine(lambda _, batch: (batch, None))
-    Face(ngram=3, output_transform=lambda output: output).attach(engine, "loops")
+    OfIgnite(ngram=3, output_transform=lambda output: output).attach(engine, "loops")
     assert engine.run([TEXTS, TEXTS]).metrics["loops"] == VALUE
-    metric = Face(ngram=3)
+    metric = OfIgnite(ngram=3)
     metric.update((TEXTS, ["one"]))
     assert metric.compute() == VALUE
 

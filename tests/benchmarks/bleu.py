@@ -74,7 +74,7 @@ def batches(tokens: Tokens, size: int | None) -> list[Tokens]:
     return [(hypotheses[start : start + size], references[start : start + size]) for start in starts]
 
 
-def ignite_face(metric: Callable[..., Any], average: str, size: int | None = None) -> Timed:
+def of_ignite(metric: Callable[..., Any], average: str, size: int | None = None) -> Timed:
     """Time one of the two ignite classes on split tokens."""
 
     def prepare(batch: Batch) -> Callable[[], float]:
@@ -90,7 +90,7 @@ def ignite_face(metric: Callable[..., Any], average: str, size: int | None = Non
     return prepare
 
 
-def torchmetrics_face(average: str, size: int | None = None) -> Timed:
+def of_torchmetrics(average: str, size: int | None = None) -> Timed:
     """Time our torchmetrics class on split tokens."""
 
     def prepare(batch: Batch) -> Callable[[], float]:
@@ -195,17 +195,17 @@ def sacrebleu_sentences(batch: Batch) -> Callable[[], list[float]]:
 
 def micro_tokens(goal: float | None, size: int | None = None) -> list[Contestant]:
     return [
-        Contestant("ngram_metrics.ignite.Bleu", ignite_face(OurIgniteBleu, "micro", size)),
-        Contestant("ngram_metrics.Bleu", torchmetrics_face("micro", size)),
-        Contestant("ignite Bleu", ignite_face(IgniteBleu, "micro", size), goal=goal),
+        Contestant("ngram_metrics.ignite.Bleu", of_ignite(OurIgniteBleu, "micro", size)),
+        Contestant("ngram_metrics.Bleu", of_torchmetrics("micro", size)),
+        Contestant("ignite Bleu", of_ignite(IgniteBleu, "micro", size), goal=goal),
     ]
 
 
 def macro_tokens(goal: float | None, size: int | None = None) -> list[Contestant]:
     return [
-        Contestant("ngram_metrics.ignite.Bleu", ignite_face(OurIgniteBleu, "macro", size)),
-        Contestant("ngram_metrics.Bleu", torchmetrics_face("macro", size)),
-        Contestant("ignite Bleu", ignite_face(IgniteBleu, "macro", size), FLOAT32_DIVISION, goal),
+        Contestant("ngram_metrics.ignite.Bleu", of_ignite(OurIgniteBleu, "macro", size)),
+        Contestant("ngram_metrics.Bleu", of_torchmetrics("macro", size)),
+        Contestant("ignite Bleu", of_ignite(IgniteBleu, "macro", size), FLOAT32_DIVISION, goal),
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import CASES, Batch, Case, each_case, each_kind_of_state, scores_of
+from metrics.cases import CASES, Batch, Case, each_case, each_kind_of_state, scores_of
 from pretend.comparing import assert_equal, there
 from pretend.device import DEVICE, accelerator
 from pretend.log import LAUNCH, TO_DEVICE, TO_HOST, WAIT
@@ -34,7 +34,7 @@ def filled(case: Case, average: str, device: Any, **options: Any) -> Any:
 # What is asked of the device.
 
 
-def test_values_of_an_ignite_face_come_in_one_copy():
+def test_values_of_an_ignite_metric_come_in_one_copy():
     (case,) = (case for case in CASES if case.name == "ROUGEScore-ids")
     with accelerator() as log:
         metric = ignite.ROUGEScore(average="micro", device=DEVICE, **case.options)

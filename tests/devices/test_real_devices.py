@@ -21,8 +21,8 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import CASES as EVERY_CASE
-from faces.cases import Case, each_kind_of_state, states_of
+from metrics.cases import CASES as EVERY_CASE
+from metrics.cases import Case, each_kind_of_state, states_of
 from pretend.comparing import assert_near, move
 from real_devices import COUNTED, SHARES, fixture_of, no_reads, of_two_ranks, rounding, vulkan, xla
 from torch import Tensor
@@ -225,11 +225,11 @@ def test_surroundings_do_not_reach_the_scores(on_vulkan: torch.device, around_it
 
 
 @pytest.mark.parametrize("case", EVERY_CASE, ids=lambda case: case.name)
-def test_faces_of_ignite_return_the_numbers_of_the_cpu(on_vulkan: torch.device, case: Case):
+def test_metrics_of_ignite_return_the_numbers_of_the_cpu(on_vulkan: torch.device, case: Case):
     from ngram_metrics import ignite
 
-    face = functools.partial(getattr(ignite, case.metric.__name__), average=case.averages[0], **case.options)
-    here, there = face(), face(device=on_vulkan)
+    make = functools.partial(getattr(ignite, case.metric.__name__), average=case.averages[0], **case.options)
+    here, there = make(), make(device=on_vulkan)
     for batch in case.batches:
         here.update(batch)
         there.update(move(on_vulkan, batch))
@@ -267,7 +267,7 @@ def test_scores_of_padded_ids_are_on_their_device_unless_another_is_named(on_vul
 
 
 def test_two_processes_compute_what_one_does(on_vulkan: torch.device, tmp_path: Path):
-    from faces import ranks
+    from metrics import ranks
 
     arguments = of_two_ranks, 2, tmp_path
     torch.multiprocessing.start_processes(ranks.run, arguments, nprocs=2, start_method="spawn")

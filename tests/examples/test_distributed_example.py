@@ -22,7 +22,7 @@ def test_two_processes_report_what_one_does():
     values = dict(re.findall(r"^(\S.*\S) +(0\.\d{6}) +in one process \2$", printed, re.MULTILINE))
     assert set(values) == NAMES
     assert all(0 < float(value) < 1 for value in values.values())
-    # What both faces report is the same.
+    # What both frameworks report is the same.
     assert values["chrf"] == values["ignite chrf"]
     assert values["rougeL_fmeasure"] == values["ignite rouge"]
     assert printed.splitlines()[-1] == "equal"

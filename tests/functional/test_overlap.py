@@ -152,9 +152,6 @@ def test_pad2max_pads_and_stacks_as_torch_ngram(tensors, expected):
     assert pad2max(input_tensors=tensors, pad_id=-100).dtype == torch.int64
 
 
-# Wherever it is counted.
-
-
 # What is refused.
 
 

@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from all_measures import MEASURES
 from draws import fewer
-from faces import cases
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import inputs
-from measures import MEASURES, Measured, Settings, options
+from measures import Measured, Settings, options
+from metrics.apis import APIS, COMPLETE
 from rouge_oracle import KEYS
 
 from ngram_metrics import Bleu, functional
-from ngram_metrics.functional import bleu_score, chrf_score, gleu_score, ngram_overlap, rouge_score, ter_score
+from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
 
 
 @dataclass(frozen=True)
@@ -93,23 +94,16 @@ FUNCTIONS = {
         names="ab\n",
     ),
     "chrf": Called(chrf_score, MEASURES["chrF"], "micro", tuple((one, one) for one in _CHRF), between=""),
-    "overlap": Called(
-        ngram_overlap, MEASURES["overlap"], "macro", tuple((one, one) for one in options(ngram=range(1, 6)))
-    ),
-    "gleu": Called(gleu_score, MEASURES["GLEU"], "micro", tuple((one, one) for one in options(ngram=range(1, 6)))),
-    "ter": Called(
-        ter_score, MEASURES["TER"], "micro", tuple((variant, variant) for variant in MEASURES["TER"].variants)
-    ),
+}
+#: The others have the settings of their measures as options; tests/functional/test_diversity.py is about texts alone.
+FUNCTIONS |= {
+    name: Called(api.function, MEASURES[name], api.row.average, tuple((one, one) for one in MEASURES[name].variants))
+    for name, api in APIS.items()
+    if api in COMPLETE and name not in FUNCTIONS and api.row.needs_references and name in MEASURES
 }
 of_ids = {name: called for name, called in FUNCTIONS.items() if not called.measured.text_only}
 each_of_ids = pytest.mark.parametrize("called", of_ids.values(), ids=of_ids)
 each = pytest.mark.parametrize("called", FUNCTIONS.values(), ids=FUNCTIONS)
-
-
-def test_every_function_of_a_metric_has_a_row():
-    # Of texts alone: tests/functional/test_diversity.py.
-    missing = {*cases.FUNCTIONS.values()} - {functional.repetition} - {called.function for called in FUNCTIONS.values()}
-    assert not missing, "add a row to FUNCTIONS in tests/functional/test_score_functions.py"
 
 
 _documents = st.lists(st.integers(1, 3), max_size=7)
@@ -154,9 +148,6 @@ def test_one_sentence_needs_no_list(called):
         assert score.shape == expected.shape
         assert score.numpy() == called.measured.close(expected)
     assert called(text, references, average="none", **chosen).shape == (1, *expected.shape)
-
-
-# Options that reach the score.
 
 
 # What is refused.

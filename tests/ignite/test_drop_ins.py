@@ -7,7 +7,6 @@ from typing import Any
 import ignite
 import pytest
 import torch
-from faces.cases import IDS, IGNORED, PADDING, TEXT, Batch, assert_same
 from hypothesis import given
 from hypothesis import strategies as st
 from ignite.engine import Engine, Events
@@ -15,6 +14,7 @@ from ignite.exceptions import NotComputableError
 from ignite.metrics import RunningAverage
 from ignite.metrics import nlp as peers
 from ignite.metrics.metric import BatchWise, EpochWise, RunningBatchWise, RunningEpochWise, SingleEpochRunningBatchWise
+from metrics.cases import IDS, IGNORED, PADDING, TEXT, Batch, assert_same
 
 from ngram_metrics import ignite as ours
 from ngram_metrics._core.basics.option_checks import SMOOTHINGS

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import assert_same
-from faces.ignite_cases import FACES, Face, assert_equal, each_face
 from ignite.engine import Engine, Events
 from ignite.metrics import Metric, MetricGroup, RunningAverage
+from metrics.cases import assert_same
+from metrics.ignite_cases import IGNITE_CASES, IgniteCase, assert_equal, each_ignite_case
 
 from ngram_metrics import ignite as ours
 
@@ -27,37 +27,41 @@ def _run(metric: Any, batches: Sequence[Any], epochs: int = 1) -> dict[str, Any]
     return engine.run(batches, max_epochs=epochs).metrics
 
 
-def _in_an_engine(face: Face, value: Any) -> dict[str, Any]:
+def _in_an_engine(ignite_case: IgniteCase, value: Any) -> dict[str, Any]:
     """What an engine holds of a value by the name of `attach`."""
     if not isinstance(value, Mapping):
         return {"score": float(value) if isinstance(value, float) or value.dim() == 0 else value}
-    if face.case is None:  # the keys are ignite's
+    if ignite_case.case is None:  # the keys are ignite's
         return {**value, "score": value}
-    names = list(face.make().scorer.values)
+    names = list(ignite_case.make().scorer.values)
     if len(names) > 1:
         return {**{f"score_{key}": one for key, one in value.items()}, "score": value}
     return {key.replace(names[0], "score"): one for key, one in value.items()}
 
 
-each_face_of_one_number = pytest.mark.parametrize(
-    "face",
+each_ignite_case_of_one_number = pytest.mark.parametrize(
+    "ignite_case",
     [
-        pytest.param(face, id=face.name)
-        for face in FACES
-        if face.average != "none" and face.case is not None and not isinstance(face.value(), Mapping)
+        pytest.param(ignite_case, id=ignite_case.name)
+        for ignite_case in IGNITE_CASES
+        if ignite_case.average != "none"
+        and ignite_case.case is not None
+        and not isinstance(ignite_case.value(), Mapping)
     ],
 )
 
 
-@each_face
-def test_every_epoch_of_an_engine_ends_with_its_own_value(face: Face):
-    values, engine, metric = [], Engine(_echo), face.make()
+@each_ignite_case
+def test_every_epoch_of_an_engine_ends_with_its_own_value(ignite_case: IgniteCase):
+    values, engine, metric = [], Engine(_echo), ignite_case.make()
     metric.attach(engine, "score")
     engine.add_event_handler(Events.EPOCH_COMPLETED, lambda engine: values.append(dict(engine.state.metrics)))
-    engine.run(face.batches, max_epochs=2)
-    engine.run(face.batches[1:])
-    whole = _in_an_engine(face, face.value())
-    for value, expected in zip(values, (whole, whole, _in_an_engine(face, face.value(face.batches[1:]))), strict=True):
+    engine.run(ignite_case.batches, max_epochs=2)
+    engine.run(ignite_case.batches[1:])
+    whole = _in_an_engine(ignite_case, ignite_case.value())
+    for value, expected in zip(
+        values, (whole, whole, _in_an_engine(ignite_case, ignite_case.value(ignite_case.batches[1:]))), strict=True
+    ):
         assert set(value) == set(expected)
         for key, one in expected.items():
             assert_equal(value[key], one)
@@ -65,38 +69,42 @@ def test_every_epoch_of_an_engine_ends_with_its_own_value(face: Face):
     assert not metric.is_attached(engine)
 
 
-@pytest.mark.parametrize("face", ["Bleu", "ChrF", "Gleu", "NgramOverlap", "ROUGEScore", *DROP_INS])
-def test_lists_of_tensors_are_not_unrolled(face: str):
+@pytest.mark.parametrize("name", ["Bleu", "ChrF", "Gleu", "NgramOverlap", "ROUGEScore", *DROP_INS])
+def test_lists_of_tensors_are_not_unrolled(name: str):
     """By default ignite hands a metric (list of tensors, list of tensors) pair by pair, as rows that need a pad_id."""
     ids = [[1, 2, 3, 4, 5], [6, 7]], [[1, 2, 3, 4, 6, 7], [6, 7, 8]]
     tensors = tuple([torch.tensor(document) for document in side] for side in ids)
-    make = getattr(ours, face)
+    make = getattr(ours, name)
     assert _run(make(), [tensors]) == _run(make(), [ids])
 
 
-@each_face
-def test_outputs_by_name_and_transformed(face: Face):
-    expected = _in_an_engine(face, face.value())
-    named = [{"y": y, "y_pred": y_pred, "loss": 1.0} for y_pred, y in face.batches]
-    assert_same(_run(face.make(), named), expected)
-    metric = face.make(output_transform=lambda output: (output["out"], output["gold"]))
-    assert_same(_run(metric, [{"out": y_pred, "gold": y, "loss": 1.0} for y_pred, y in face.batches]), expected)
+@each_ignite_case
+def test_outputs_by_name_and_transformed(ignite_case: IgniteCase):
+    expected = _in_an_engine(ignite_case, ignite_case.value())
+    named = [{"y": y, "y_pred": y_pred, "loss": 1.0} for y_pred, y in ignite_case.batches]
+    assert_same(_run(ignite_case.make(), named), expected)
+    metric = ignite_case.make(output_transform=lambda output: (output["out"], output["gold"]))
+    assert_same(_run(metric, [{"out": y_pred, "gold": y, "loss": 1.0} for y_pred, y in ignite_case.batches]), expected)
 
 
-@each_face_of_one_number
-def test_what_ignite_makes_of_metrics(face: Face):
+@each_ignite_case_of_one_number
+def test_what_ignite_makes_of_metrics(ignite_case: IgniteCase):
     """Arithmetic, groups and running averages, which are saved as well."""
-    value = float(face.value())
-    assert _run(100 * face.make() - 1, face.batches, epochs=2)["score"] == pytest.approx(100 * value - 1, rel=1e-12)
-    assert _run((face.make() + face.make()) / 2, face.batches)["score"] == pytest.approx(value, rel=1e-12)
-    group = MetricGroup({"one": face.make(), "two": face.make()})
-    metrics = _run(group, face.batches)
+    value = float(ignite_case.value())
+    assert _run(100 * ignite_case.make() - 1, ignite_case.batches, epochs=2)["score"] == pytest.approx(
+        100 * value - 1, rel=1e-12
+    )
+    assert _run((ignite_case.make() + ignite_case.make()) / 2, ignite_case.batches)["score"] == pytest.approx(
+        value, rel=1e-12
+    )
+    group = MetricGroup({"one": ignite_case.make(), "two": ignite_case.make()})
+    metrics = _run(group, ignite_case.batches)
     assert [float(metrics["one"]), float(metrics["two"])] == pytest.approx([value] * 2, rel=1e-12)
-    each = [float(face.value([batch])) for batch in face.batches]
-    running = RunningAverage(face.make(), alpha=0.5)
+    each = [float(ignite_case.value([batch])) for batch in ignite_case.batches]
+    running = RunningAverage(ignite_case.make(), alpha=0.5)
     expected = each[0] / 4 + each[1] / 4 + each[2] / 2
-    assert _run(running, face.batches)["score"] == pytest.approx(expected, rel=1e-12)
-    restored = RunningAverage(face.make(), alpha=0.5)
+    assert _run(running, ignite_case.batches)["score"] == pytest.approx(expected, rel=1e-12)
+    restored = RunningAverage(ignite_case.make(), alpha=0.5)
     restored.load_state_dict(running.state_dict())
     assert float(restored._value) == pytest.approx(expected, rel=1e-12)
 
@@ -115,7 +123,7 @@ def test_a_metric_of_several_values_is_not_combined_and_one_of_them_is(metric: o
 
 @pytest.mark.parametrize("confidence", [None, 0.9])
 def test_two_metrics_of_one_class_keep_their_values(confidence: float | None):
-    engine, batch = Engine(_echo), FACES[0].batches[0]
+    engine, batch = Engine(_echo), IGNITE_CASES[0].batches[0]
     first, second = ours.ChrF(), ours.ChrF(word_order=2, confidence=confidence)
     first.attach(engine, "chrf")
     second.attach(engine, "chrfpp")
@@ -184,7 +192,7 @@ MODES = ["flatten", "named", "both"]
 @pytest.mark.parametrize("name", ["rouge", "Rouge-L-F"])
 @pytest.mark.parametrize("make", [ours.Rouge, ours.RougeN, ours.RougeL])
 def test_a_drop_in_writes_what_ignite_writes_in_each_mode(make: type, name: str, mode: str):
-    batch = FACES[0].batches[0]
+    batch = IGNITE_CASES[0].batches[0]
     alone = make()
     alone.update(batch)
     results = []
@@ -200,7 +208,7 @@ def test_a_drop_in_writes_what_ignite_writes_in_each_mode(make: type, name: str,
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_mode_decides_whether_values_come_one_by_one_or_as_a_dict(mode: str):
-    batch = FACES[0].batches[0]
+    batch = IGNITE_CASES[0].batches[0]
     for metric, name, flat in (
         (ours.ROUGEScore(rouge_keys="rougeL", metrics_result_mode=mode), "r", "r_rougeL_fmeasure"),
         (ours.Gleu(confidence=0.9, metrics_result_mode=mode), "g", "g_low"),
@@ -227,5 +235,5 @@ def test_drop_ins_that_write_a_dict_alone_do_not_warn():
     ours.RougeL(metrics_result_mode="named").attach(engine, "first")
     ours.RougeL().attach(engine, "second")
     ours.RougeL(metrics_result_mode="named").attach(engine, "third")
-    metrics = engine.run([FACES[0].batches[0]]).metrics
+    metrics = engine.run([IGNITE_CASES[0].batches[0]]).metrics
     assert metrics["first"] == metrics["second"] == metrics["third"]

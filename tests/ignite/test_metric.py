@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import Case, assert_same, assert_same_states, states_of
-from faces.ignite_cases import FACES, Face, assert_equal, each_face, each_kind_of_state
 from ignite.engine import Engine, Events
 from ignite.exceptions import NotComputableError
 from ignite.handlers import Checkpoint, DiskSaver
+from metrics.cases import Case, assert_same, assert_same_states, states_of
+from metrics.ignite_cases import IGNITE_CASES, IgniteCase, assert_equal, each_ignite_case, each_kind_of_state
 
 from ngram_metrics import ignite as ours
 
@@ -22,19 +22,19 @@ def _echo(engine: Engine, batch: Any) -> Any:
     return batch
 
 
-@each_face
-def test_without_a_sentence_there_is_no_value(face: Face):
-    emptied, nothing = face.filled(), face.make()
+@each_ignite_case
+def test_without_a_sentence_there_is_no_value(ignite_case: IgniteCase):
+    emptied, nothing = ignite_case.filled(), ignite_case.make()
     emptied.reset()
-    if face.case is not None:
-        nothing.update(face.case.nothing)
-    for metric in (face.make(), emptied, nothing):
-        if face.face is ours.Bleu and face.average == "micro":
+    if ignite_case.case is not None:
+        nothing.update(ignite_case.case.nothing)
+    for metric in (ignite_case.make(), emptied, nothing):
+        if ignite_case.metric is ours.Bleu and ignite_case.average == "micro":
             assert_equal(metric.compute(), 0.0)
             continue
         words = "Rouge metric must have at least one example before being computed"
-        if face.case is not None:
-            words = f"{face.face.__name__} must have at least one example before it can be computed"
+        if ignite_case.case is not None:
+            words = f"{ignite_case.metric.__name__} must have at least one example before it can be computed"
         with pytest.raises(NotComputableError, match=words):
             metric.compute()
 
@@ -43,11 +43,11 @@ def test_without_a_sentence_micro_bleu_has_an_interval_of_zeros():
     assert ours.Bleu(average="micro", confidence=0.95).compute() == {"bleu": 0, "bleu_low": 0, "bleu_high": 0}
 
 
-@each_face
-def test_a_batch_that_is_refused_counts_nothing(face: Face):
-    metric = face.filled(face.batches[:1])
+@each_ignite_case
+def test_a_batch_that_is_refused_counts_nothing(ignite_case: IgniteCase):
+    metric = ignite_case.filled(ignite_case.batches[:1])
     states = states_of(metric._accumulator)
-    (y_pred, y), unequal = face.batches[0], "nb of candidates should be equal to nb of reference lists "
+    (y_pred, y), unequal = ignite_case.batches[0], "nb of candidates should be equal to nb of reference lists "
     of_references = (
         ((y_pred, y[:1]), rf"{unequal}\({len(y_pred)} != 1\)"),
         ((y_pred[:0], y), rf"{unequal}\(0 != {len(y)}\)"),
@@ -63,27 +63,27 @@ def test_a_batch_that_is_refused_counts_nothing(face: Face):
         with pytest.raises((TypeError, ValueError), match=words):
             metric.update(wrong)
         assert_same_states(metric._accumulator, states)
-    for arguments in (face.batches[0], ("text",), (None,), ({"y_pred": y_pred},)):
+    for arguments in (ignite_case.batches[0], ("text",), (None,), ({"y_pred": y_pred},)):
         with pytest.raises(TypeError, match=r"update takes one argument: expected metric\.update\(\(y_pred, y\)\), "):
             metric.update(*arguments)
-    for y_pred, y in face.batches[1:]:
+    for y_pred, y in ignite_case.batches[1:]:
         metric.update({"y_pred": y_pred, "y": y})
-    assert_equal(metric.compute(), face.value())
+    assert_equal(metric.compute(), ignite_case.value())
 
 
-def _saved_and_loaded(face: Face, metric: Any, folder: Path) -> Any:
-    loaded = face.filled(face.batches[2:])  # what it has counted is forgotten
+def _saved_and_loaded(ignite_case: IgniteCase, metric: Any, folder: Path) -> Any:
+    loaded = ignite_case.filled(ignite_case.batches[2:])  # what it has counted is forgotten
     loaded.load_state_dict(metric.state_dict())
     return loaded
 
 
-def _of_a_checkpoint(face: Face, metric: Any, folder: Path) -> Any:
+def _of_a_checkpoint(ignite_case: IgniteCase, metric: Any, folder: Path) -> Any:
     """As in an epoch that is interrupted, after the first two batches."""
-    engine, attached, restored = Engine(_echo), face.make(), face.make()
+    engine, attached, restored = Engine(_echo), ignite_case.make(), ignite_case.make()
     attached.attach(engine, "score")
     handler = Checkpoint({"engine": engine, "score": attached}, DiskSaver(str(folder)), n_saved=1)
     engine.add_event_handler(Events.ITERATION_COMPLETED(once=2), handler)
-    engine.run(face.batches)
+    engine.run(ignite_case.batches)
     checkpoint = torch.load(folder / handler.last_checkpoint, weights_only=True)
     Checkpoint.load_objects({"score": restored}, checkpoint={"score": checkpoint["score"]})
     return restored
@@ -94,45 +94,49 @@ def _of_a_checkpoint(face: Face, metric: Any, folder: Path) -> Any:
     [
         _saved_and_loaded,
         _of_a_checkpoint,
-        lambda face, metric, folder: copy.deepcopy(metric),
-        lambda face, metric, folder: pickle.loads(pickle.dumps(metric)),
+        lambda ignite_case, metric, folder: copy.deepcopy(metric),
+        lambda ignite_case, metric, folder: pickle.loads(pickle.dumps(metric)),
     ],
     ids=["state_dict", "checkpoint", "copy", "pickle"],
 )
 @each_kind_of_state
-def test_what_is_saved_or_copied_goes_on_by_itself(face: Face, copied: Callable[..., Any], tmp_path: Path):
-    metric = face.filled(face.batches[:2])
+def test_what_is_saved_or_copied_goes_on_by_itself(ignite_case: IgniteCase, copied: Callable[..., Any], tmp_path: Path):
+    metric = ignite_case.filled(ignite_case.batches[:2])
     saved = metric.state_dict()
-    twin = copied(face, metric, tmp_path)
+    twin = copied(ignite_case, metric, tmp_path)
     metric.reset()
-    assert_equal(twin.compute(), face.value(face.batches[:2]))
-    assert twin.signature == face.filled(face.batches[:2]).signature
-    twin.update(face.batches[2])
-    assert_equal(twin.compute(), face.value())
+    assert_equal(twin.compute(), ignite_case.value(ignite_case.batches[:2]))
+    assert twin.signature == ignite_case.filled(ignite_case.batches[:2]).signature
+    twin.update(ignite_case.batches[2])
+    assert_equal(twin.compute(), ignite_case.value())
     assert int(metric._accumulator.segments) == 0
     ((of_rank,),) = saved.values()
     assert set(of_rank) == set(metric._accumulator.metric_state) - {"callables"}
     metric.load_state_dict(saved)  # the snapshot is as it was
-    assert_equal(metric.compute(), face.value(face.batches[:2]))
+    assert_equal(metric.compute(), ignite_case.value(ignite_case.batches[:2]))
 
 
 @functools.cache
 def _saved() -> dict[str, Any]:
-    """The state of each face, by its name."""
-    return {face.name: face.filled().state_dict() for face in FACES}
+    """The state of each case, by its name."""
+    return {ignite_case.name: ignite_case.filled().state_dict() for ignite_case in IGNITE_CASES}
 
 
-@each_face
-def test_a_state_of_other_settings_or_shapes_is_refused_and_sets_nothing(face: Face):
-    metric = face.filled(face.batches[:1])
+@each_ignite_case
+def test_a_state_of_other_settings_or_shapes_is_refused_and_sets_nothing(ignite_case: IgniteCase):
+    metric = ignite_case.filled(ignite_case.batches[:1])
     states = states_of(metric._accumulator)
-    others = [face.filled(**change).state_dict() for change in face.others]
-    others += [_saved()[other.name] for other in FACES if other.batches is face.batches and other is not face]
+    others = [ignite_case.filled(**change).state_dict() for change in ignite_case.others]
+    others += [
+        _saved()[other.name]
+        for other in IGNITE_CASES
+        if other.batches is ignite_case.batches and other is not ignite_case
+    ]
     for other in others:
         with pytest.raises(ValueError, match="expected the same class, options and average"):
             metric.load_state_dict(other)
         assert_same_states(metric._accumulator, states)
-    saved = face.filled().state_dict()
+    saved = ignite_case.filled().state_dict()
     ((of_rank,),) = saved.values()
     of_rank["row"] = torch.zeros(99, dtype=of_rank["row"].dtype)
     with pytest.raises(ValueError, match=r"the saved state row is torch\.\w+ of shape \(99,\): expected"):
@@ -141,32 +145,32 @@ def test_a_state_of_other_settings_or_shapes_is_refused_and_sets_nothing(face: F
 
 
 @pytest.mark.usefixtures("surroundings")
-@each_face
-def test_the_surroundings_of_a_training_loop_change_nothing(face: Face):
-    metric = face.make()
-    for batch in face.batches:
+@each_ignite_case
+def test_the_surroundings_of_a_training_loop_change_nothing(ignite_case: IgniteCase):
+    metric = ignite_case.make()
+    for batch in ignite_case.batches:
         metric.update(batch)
     value = metric.compute()
     with torch.inference_mode(False), torch.autocast("cpu", enabled=False), torch.device("cpu"):
         default, _ = torch.get_default_dtype(), torch.set_default_dtype(torch.float32)
-        expected = face.value()
+        expected = ignite_case.value()
         torch.set_default_dtype(default)
         assert_equal(value, expected)
 
 
 @pytest.mark.cuda
-@each_face
-def test_on_cuda(face: Face):
-    case: Case | None = face.case
-    metric = face.make(device="cuda")
-    for y_pred, y in face.batches:
+@each_ignite_case
+def test_on_cuda(ignite_case: IgniteCase):
+    case: Case | None = ignite_case.case
+    metric = ignite_case.make(device="cuda")
+    for y_pred, y in ignite_case.batches:
         metric.update((y_pred.cuda(), y.cuda()) if isinstance(y_pred, torch.Tensor) else (y_pred, y))
     value = metric.compute()
-    if face.average == "none" and case is not None:
+    if ignite_case.average == "none" and case is not None:
         tensors = value.values() if isinstance(value, Mapping) else [value]
         assert {tensor.device.type for tensor in tensors} == {"cuda"}
         value = {k: v.cpu() for k, v in value.items()} if isinstance(value, Mapping) else value.cpu()
-    assert_same(value, face.value())
+    assert_same(value, ignite_case.value())
 
 
 def test_one_text_as_the_only_reference():

@@ -191,7 +191,7 @@ def test_the_sdist_holds_what_is_needed_to_build_and_to_test(dist: Path):
     # The tests come along for those who package it for a distribution, with the documents and examples they run.
     assert {
         "tests/conftest.py",
-        "tests/support/faces/cases.py",
+        "tests/support/metrics/cases.py",
         "examples/restore_text.py",
         "docs/metrics/bleu.md",
     } <= names

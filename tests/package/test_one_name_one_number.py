@@ -1,8 +1,7 @@
 """The name of a metric means one number wherever it is written: that of its class with the class's defaults."""
 
 import json
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,24 +9,13 @@ import pytest
 import torch
 from commands import folder as folder
 from commands import printed, report, scores, write
+from metrics.apis import APIS, Api
 
-from ngram_metrics import (
-    Bleu,
-    ChrF,
-    Gleu,
-    NgramOverlap,
-    Repetition,
-    ROUGEScore,
-    Ter,
-    evaluate,
-    functional,
-    mbr,
-    pair,
-)
+from ngram_metrics import evaluate, functional, mbr
 from ngram_metrics._cli import score_in_python
 from ngram_metrics._cli.command_arguments import mbr_metrics
 from ngram_metrics._core.basics.option_checks import ROUGE_KEYS
-from ngram_metrics._core.metrics.registry import METRIC_NAMES, takers_of
+from ngram_metrics._core.metrics.registry import METRIC_NAMES, row_of, takers_of
 from ngram_metrics.columns import StatisticsColumns
 
 #: Punctuation that 13a parts from words, capitals, hyphens, repetitions, words that ROUGE would stem, another order of
@@ -57,33 +45,27 @@ REFERENCES = list(map(list, zip(FIRST, SECOND, strict=True)))
 TABLE = {"preds": HYPOTHESES, "target": REFERENCES}
 
 
-def _repetition(preds: list[str], target: object, **options: Any) -> Any:
-    return functional.repetition(preds, **options)
+class Named:
+    """What a name stands for: the class, the function, and that for a pair, with the options of the name."""
+
+    def __init__(self, name: str) -> None:
+        row = row_of(name)
+        self.api: Api = next(api for api in APIS.values() if api.row.make is row.make)
+        self.options = {**row.options, **({"rouge_keys": name} if name in ROUGE_KEYS else {})}
+
+    def make(self, **options: Any) -> Any:
+        return self.api.metric(**self.options, **options)
+
+    def filled(self, **options: Any) -> Any:
+        """The class, which has seen the texts."""
+        metric = self.make(**options)
+        metric.update(*[HYPOTHESES, REFERENCES][: self.api.needed])
+        return metric
+
+    def function(self, *sides: Any, **options: Any) -> Any:
+        return self.api.function(*sides[: self.api.needed], **self.options, **options)
 
 
-#: What a name stands for: the class, the function of ``functional``, and that of ``pair``.
-APIS: dict[str, tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any] | None]] = {
-    "bleu": (Bleu, functional.bleu_score, pair.bleu),
-    "chrf": (ChrF, functional.chrf_score, pair.chrf),
-    "chrf++": (
-        partial(ChrF, word_order=2),
-        partial(functional.chrf_score, word_order=2),
-        partial(pair.chrf, word_order=2),
-    ),
-    "rouge": (ROUGEScore, functional.rouge_score, pair.rouge),
-    "overlap": (NgramOverlap, functional.ngram_overlap, pair.overlap),
-    "gleu": (Gleu, functional.gleu_score, pair.gleu),
-    "ter": (Ter, functional.ter_score, None),
-    "repetition": (Repetition, _repetition, None),
-    **{
-        key: (
-            partial(ROUGEScore, rouge_keys=key),
-            partial(functional.rouge_score, rouge_keys=key),
-            partial(pair.rouge, rouge_keys=key),
-        )
-        for key in ROUGE_KEYS
-    },
-}
 #: What importing torch costs, so that the command counts in plain Python, or in arrays.
 WAYS = {"in plain Python": 1e18, "in arrays": -1}
 each_name = pytest.mark.parametrize("name", METRIC_NAMES)
@@ -121,13 +103,9 @@ def files(folder: Path) -> list[str]:
     return ["h.txt", "-r", "r1.txt", "r2.txt"]
 
 
-def test_every_name_has_a_row():
-    assert APIS.keys() == {*METRIC_NAMES}, "add the name to APIS in tests/package/test_one_name_one_number.py"
-
-
 @takes_tokenizer
 def test_the_texts_tell_tokenizers_apart(name: str):
-    _, function, _ = APIS[name]
+    function = Named(name).function
     for average in ("micro", "none"):
         words, stops = (
             function(HYPOTHESES, REFERENCES, average=average, tokenizer=tokenizer).reshape(-1)
@@ -146,45 +124,44 @@ def test_the_texts_tell_keys_of_rouge_apart():
 
 @each_name
 def test_a_corpus_has_one_number(name: str, files: list[str], capsys, monkeypatch):
-    make, function, _ = APIS[name]
-    metric = make()
-    metric.update(*([HYPOTHESES] if name == "repetition" else [HYPOTHESES, REFERENCES]))
-    expected = close(numbers(name, metric.compute()))
-    assert numbers(name, function(HYPOTHESES, REFERENCES)) == expected
+    named = Named(name)
+    expected = close(numbers(name, named.filled().compute()))
+    assert numbers(name, named.function(HYPOTHESES, REFERENCES)) == expected
     results = evaluate(HYPOTHESES, REFERENCES, name).results["system"]
     assert numbers(name, {value: result.score for value, result in results.items()}) == expected
     for way, cost in WAYS.items():
         monkeypatch.setattr(score_in_python, "COST_OF_TORCH", cost)
         assert numbers(name, scores(capsys, *files, "-m", name), 100) == expected, way
-    columns = StatisticsColumns({name: make()}, **{side: side for side in TABLE})
+    columns = StatisticsColumns({name: named.make()}, **{side: side for side in TABLE})
     assert of_columns(name, columns.scores(columns.sums(TABLE))) == expected
 
 
 @each_name
 def test_a_segment_has_one_number(name: str, files: list[str], folder: Path, capsys):
-    make, function, of_pair = APIS[name]
-    metric = make(average="none")
-    metric.update(*([HYPOTHESES] if name == "repetition" else [HYPOTHESES, REFERENCES]))
-    expected = close(numbers(name, metric.compute()))
-    assert numbers(name, function(HYPOTHESES, REFERENCES, average="none")) == expected
-    segments = evaluate(HYPOTHESES, REFERENCES, name).segments()
-    assert numbers(name, {title: segments[title] for title in expected}) == expected
+    named = Named(name)
+    expected = close(numbers(name, named.filled(average="none").compute()))
+    assert numbers(name, named.function(HYPOTHESES, REFERENCES, average="none")) == expected
+    table = evaluate(HYPOTHESES, REFERENCES, name).segments()
+    assert numbers(name, {title: table[title] for title in expected}) == expected
     printed(capsys, *files, "-m", name, "--segments", "lines.jsonl")
     lines = [json.loads(line) for line in (folder / "lines.jsonl").read_text(encoding="utf-8").splitlines()]
     assert numbers(name, {title: [line[title] for line in lines] for title in expected}, 100) == expected
-    columns = StatisticsColumns({name: make()}, **{side: side for side in TABLE})
+    columns = StatisticsColumns({name: named.make()}, **{side: side for side in TABLE})
     assert of_columns(name, columns.scores(columns(TABLE))) == expected
-    if of_pair is not None:
-        rows = [numbers(name, of_pair(*segment)) for segment in zip(HYPOTHESES, REFERENCES, strict=True)]
+    if named.api.pair is not None:
+        rows = [
+            numbers(name, named.api.pair(*segment, **named.options))
+            for segment in zip(HYPOTHESES, REFERENCES, strict=True)
+        ]
         assert {title: [row[title][0] for row in rows] for title in rows[0]} == expected
 
 
 @pytest.mark.parametrize("name", mbr_metrics())
 def test_a_utility_is_the_number_of_a_segment(name: str, folder: Path, capsys):
-    make, function, _ = APIS[name]
+    named = Named(name)
     rows = [[text] for text in HYPOTHESES]
-    expected = close(numbers(name, function(HYPOTHESES, FIRST, average="none")))
-    assert numbers(name, mbr.pairwise(make(), rows, [[text] for text in FIRST])) == expected
+    expected = close(numbers(name, named.function(HYPOTHESES, FIRST, average="none")))
+    assert numbers(name, mbr.pairwise(named.make(), rows, [[text] for text in FIRST])) == expected
     # The hypothesis is chosen, because it weighs most; its utility against itself is 1.
     write(folder / "n.jsonl", [json.dumps(row) for row in zip(HYPOTHESES, FIRST, strict=True)])
     write(folder / "w.jsonl", ["[3, 1]"] * len(HYPOTHESES))
@@ -198,7 +175,7 @@ def test_a_utility_is_the_number_of_a_segment(name: str, folder: Path, capsys):
 def test_a_tokenizer_that_is_named_holds_for_every_metric_that_takes_one(
     name: str, files: list[str], folder: Path, capsys, monkeypatch
 ):
-    _, function, _ = APIS[name]
+    function = Named(name).function
     for tokenizer in ("13a", "none", "intl", "char"):
         expected = close(numbers(name, function(HYPOTHESES, REFERENCES, tokenizer=tokenizer)))
         for way, cost in WAYS.items():

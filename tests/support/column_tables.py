@@ -7,7 +7,7 @@ import duckdb
 import pandas
 import polars
 import pyarrow
-from faces.cases import CASES, Case
+from metrics.cases import CASES, Case
 
 from ngram_metrics.columns import StatisticsColumns
 

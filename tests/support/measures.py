@@ -1,12 +1,11 @@
 """The measures, each beside what it counts and scores in plain Python: what the tests of formulas and calls run over.
 
-A new measure is a new entry of MEASURES; no test is copied.
+The entry of a new measure stands in the test of its file, as `MEASURED` of tests/_core/metrics/test_gleu.py does, where
+all_measures.py finds it; no test is copied.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -19,20 +18,16 @@ from hypothesis import strategies as st
 from layouts import read_batch
 from oracles import BleuCounts, summed
 from rouge_oracle import KEYS
-from sacrebleu.metrics import TER
 
 from ngram_metrics._core.basics.option_checks import ROUGE_KEYS, SMOOTHINGS
 from ngram_metrics._core.metrics.bleu import BleuMeasure
 from ngram_metrics._core.metrics.chrf import ChrfMeasure
-from ngram_metrics._core.metrics.gleu import GleuMeasure
 from ngram_metrics._core.metrics.overlap import OverlapMeasure
 from ngram_metrics._core.metrics.repetition import RepetitionMeasure
 from ngram_metrics._core.metrics.rouge import MeanRougeMeasure, RougeMeasure
-from ngram_metrics._core.metrics.ter import PARTS, TerMeasure
 from ngram_metrics._core.scoring.measure import AnyMeasure
 from ngram_metrics._core.text.character_reader import CharacterReader
 from ngram_metrics._core.text.rouge_reader import RougeReader
-from ngram_metrics._core.text.text_reader import TextReader
 from ngram_metrics._core.text.word_reader import WordReader
 
 CPU = torch.device("cpu")
@@ -187,12 +182,6 @@ def _overlap_counts(settings: Settings, hypothesis: Any, references: Sequence[An
     return oracles.first_best(rows, oracles.overlap)
 
 
-def _gleu_counts(settings: Settings, hypothesis: Any, references: Sequence[Any]) -> tuple:
-    rows = [oracles.gleu_counts(hypothesis, reference, settings.get("ngram", 4)) for reference in references]
-    # nltk leaves out a reference where neither side has an n-gram.
-    return oracles.first_best(rows, lambda matches, ngrams: matches / ngrams if ngrams else -1)
-
-
 def _repetition_counts(settings: Settings, text: Any, references: Sequence[Any]) -> tuple:
     found = oracles.ngrams(text, settings.get("ngram", 4))
     return len(found), found.total()
@@ -201,18 +190,6 @@ def _repetition_counts(settings: Settings, text: Any, references: Sequence[Any])
 def _chrf_counts(settings: Settings, hypothesis: str, references: Sequence[str]) -> tuple:
     rows = [oracles.chrf_counts(hypothesis, reference, **settings) for reference in references]
     return oracles.first_best(rows, lambda *row: oracles.chrf(*row, **settings))
-
-
-def _ter_counts(settings: Settings, hypothesis: str, references: Sequence[str]) -> tuple:
-    counted = TER(**settings).corpus_score([hypothesis], [[reference] for reference in references])
-    mean = Fraction(counted.ref_length).limit_denominator(len(references))
-    return counted.num_edits, math.floor(mean), int(mean % 1 * PARTS)
-
-
-def _ter_score(settings: Settings, counts: Sequence[int]) -> float:
-    edits, words, fraction = counts
-    mean = words + Fraction(fraction, PARTS)
-    return float(edits / mean) if mean else float(edits > 0)
 
 
 def _keys(settings: Settings) -> tuple[str, ...]:
@@ -244,25 +221,25 @@ def _chrf_reader(settings: Settings) -> CharacterReader:
     return CharacterReader(**read, words=settings.get("word_order", 0) > 0)
 
 
-def _of(make: Callable[..., Any], *names: str, without: Sequence[str] = ()) -> Callable[[Settings], Any]:
+def of_settings(make: Callable[..., Any], *names: str, without: Sequence[str] = ()) -> Callable[[Settings], Any]:
     """Make a measure or a reader of those of the settings that it knows: the named ones, or all but some."""
     return lambda settings: make(
         **{name: value for name, value in settings.items() if (name in names if names else name not in without)}
     )
 
 
-_MANY = 2**24 + 1
-_long_tokens = st.lists(st.sampled_from("abc"), min_size=7, max_size=9)
-_of_order = st.fixed_dictionaries({"ngram": st.integers(1, 7)})
-_TER_OPTIONS = ("normalized", "no_punct", "asian_support", "case_sensitive")
-_of_ter = options(**{name: [False, True] for name in _TER_OPTIONS})
+#: The first integer that float32 does not hold.
+MANY = 2**24 + 1
+long_tokens = st.lists(st.sampled_from("abc"), min_size=7, max_size=9)
+of_order = st.fixed_dictionaries({"ngram": st.integers(1, 7)})
 _three_words = characters.filter(lambda text: len(text.split()) > 2)
 _NINE_WORDS = "\na b c d e f g h i"
 
+#: Those whose entries share what is above.
 MEASURES = {
     "BLEU": Measured(
-        make=_of(BleuMeasure, without=["pad_id"]),
-        reader=_of(WordReader, "pad_id"),
+        make=of_settings(BleuMeasure, without=["pad_id"]),
+        reader=of_settings(WordReader, "pad_id"),
         documents=tokens,
         settings=bleu_settings(),
         counts=lambda settings, hypothesis, references: oracles.bleu_counts(
@@ -275,17 +252,17 @@ MEASURES = {
             *options(ngram=[1, 6], smooth=["exp"]),
         ),
         of_text=list,
-        perfect=st.tuples(bleu_settings(weighted=False), _long_tokens),
+        perfect=st.tuples(bleu_settings(weighted=False), long_tokens),
         past_float32=(
-            ({"ngram": 1}, ([_MANY], [2 * _MANY], _MANY * 2, _MANY * 2), 0.5),
-            ({"ngram": 1}, ([_MANY - 1], [_MANY], _MANY, _MANY), (_MANY - 1) / _MANY),
+            ({"ngram": 1}, ([MANY], [2 * MANY], MANY * 2, MANY * 2), 0.5),
+            ({"ngram": 1}, ([MANY - 1], [MANY], MANY, MANY), (MANY - 1) / MANY),
         ),
     ),
     "ROUGE": Measured(
         make=lambda settings: RougeMeasure(
             _rouge_variants(settings), settings.get("reducer", "best"), settings.get("alpha")
         ),
-        reader=_of(RougeReader, "pad_id"),
+        reader=of_settings(RougeReader, "pad_id"),
         documents=summaries,
         settings=st.sampled_from(options(reducer=["best", "best_recall", "sum"], alpha=[None, 0, 0.3, 0.5, 1])),
         counts=_rouge_counts,
@@ -296,7 +273,7 @@ MEASURES = {
     ),
     "mean ROUGE": Measured(
         make=lambda settings: MeanRougeMeasure(_rouge_variants(settings)),
-        reader=_of(RougeReader, "pad_id"),
+        reader=of_settings(RougeReader, "pad_id"),
         documents=summaries,
         settings=st.just({}),
         counts=_mean_rouge_counts,
@@ -306,7 +283,7 @@ MEASURES = {
         averages=("none", "macro"),
     ),
     "chrF": Measured(
-        make=_of(ChrfMeasure, without=["pad_id", "lowercase", "whitespace"]),
+        make=of_settings(ChrfMeasure, without=["pad_id", "lowercase", "whitespace"]),
         reader=_chrf_reader,
         documents=characters,
         settings=chrf_settings,
@@ -325,59 +302,33 @@ MEASURES = {
             _three_words.map(lambda text: 2 * text + " abc de fg"),
         ),
         past_float32=tuple(
-            ({"char_order": 1, "eps_smoothing": eps}, ([_MANY - 1], [_MANY], [_MANY]), (_MANY - 1) / _MANY)
+            ({"char_order": 1, "eps_smoothing": eps}, ([MANY - 1], [MANY], [MANY]), (MANY - 1) / MANY)
             for eps in (False, True)
         ),
         tolerance=1e-10,
         choice_is_exact=False,
     ),
     "overlap": Measured(
-        make=_of(OverlapMeasure, without=["pad_id"]),
-        reader=_of(WordReader, "pad_id"),
+        make=of_settings(OverlapMeasure, without=["pad_id"]),
+        reader=of_settings(WordReader, "pad_id"),
         documents=tokens,
-        settings=_of_order,
+        settings=of_order,
         counts=_overlap_counts,
         score=lambda settings, counts: oracles.overlap(*counts),
         variants=options(ngram=[1, 2, 3, 9]),
         of_text=list,
-        perfect=st.tuples(_of_order, _long_tokens),
-        past_float32=(({}, (_MANY - 1, _MANY, _MANY), (_MANY - 1) / _MANY),),
-    ),
-    "GLEU": Measured(
-        make=_of(GleuMeasure, without=["pad_id"]),
-        reader=_of(WordReader, "pad_id"),
-        documents=tokens,
-        settings=_of_order,
-        counts=_gleu_counts,
-        score=lambda settings, counts: counts[0] / counts[1] if counts[1] else 0.0,
-        variants=options(ngram=[1, 4, 9]),
-        of_text=list,
-        perfect=st.tuples(_of_order, _long_tokens),
-        past_float32=(({}, (_MANY - 1, _MANY), (_MANY - 1) / _MANY),),
+        perfect=st.tuples(of_order, long_tokens),
+        past_float32=(({}, (MANY - 1, MANY, MANY), (MANY - 1) / MANY),),
     ),
     "repetition": Measured(
-        make=_of(RepetitionMeasure, without=["pad_id"]),
-        reader=_of(WordReader, "pad_id"),
+        make=of_settings(RepetitionMeasure, without=["pad_id"]),
+        reader=of_settings(WordReader, "pad_id"),
         documents=tokens,
-        settings=_of_order,
+        settings=of_order,
         counts=_repetition_counts,
         score=lambda settings, counts: 1 - counts[0] / counts[1] if counts[1] else 0.0,
         variants=options(ngram=[1, 4, 9]),
         of_text=str.split,
-        past_float32=(({}, (1, _MANY), (_MANY - 1) / _MANY),),
-    ),
-    "TER": Measured(
-        make=_of(TerMeasure),
-        reader=lambda settings: TextReader(splits=True),
-        documents=st.lists(st.sampled_from(["a", "A", "b", "c d e", "f.", "&amp;", "東京", "\n", ","]), max_size=6).map(
-            " ".join
-        ),
-        settings=st.sampled_from(_of_ter),
-        counts=_ter_counts,
-        score=_ter_score,
-        variants=(_of_ter[0], _of_ter[-1]),
-        perfect=st.tuples(st.sampled_from(_of_ter), characters),
-        past_float32=(({}, (_MANY - 1, _MANY, 0), (_MANY - 1) / _MANY), ({}, (_MANY, 0, _MANY * PARTS), 1.0)),
-        text_only=True,
+        past_float32=(({}, (1, MANY), (MANY - 1) / MANY),),
     ),
 }

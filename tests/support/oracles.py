@@ -144,15 +144,6 @@ def overlap(matches: int, hypothesis: int, reference: int) -> float:
     return 2 * matches / (hypothesis + reference) if hypothesis + reference else 0.0
 
 
-def gleu_counts(hypothesis: Document, reference: Document, max_order: int) -> tuple[int, int]:
-    """Matches of all orders together, and n-grams of the side that has more."""
-    found, *both = (
-        sum(column)
-        for column in zip(*(overlap_counts(hypothesis, reference, n + 1) for n in range(max_order)), strict=True)
-    )
-    return found, max(both)
-
-
 def words_of(text: str) -> Iterator[str]:
     """chrF's: one punctuation mark is split off the end of a word or, where there is none, off its beginning."""
     for word in text.split():

@@ -5,55 +5,24 @@ import math
 
 import numpy as np
 import pytest
-from faces.cases import METRICS
+from metrics.apis import APIS
 
 import ngram_metrics
 from ngram_metrics import ignite
 from ngram_metrics._core.basics.option_checks import checked_keys
 from ngram_metrics._core.metrics.bleu import BleuMeasure
 from ngram_metrics._core.metrics.chrf import ChrfMeasure
-from ngram_metrics._core.metrics.gleu import GleuMeasure
 from ngram_metrics._core.metrics.overlap import OverlapMeasure
 from ngram_metrics._core.metrics.repetition import RepetitionMeasure
 from ngram_metrics._core.metrics.rouge import MeanRougeMeasure, RougeMeasure, rouge_measure
-from ngram_metrics._core.metrics.ter import TerMeasure
-from ngram_metrics.functional import (
-    aggregate_chrf,
-    bleu_score,
-    chrf_score,
-    gleu_score,
-    ngram_overlap,
-    pairwise_chrf,
-    repetition,
-    rouge_score,
-    ter_score,
-)
+from ngram_metrics.functional import aggregate_chrf, chrf_score, pairwise_chrf
 
-#: For each measure: itself, in one call, and the name of its classes.
-FACES = {
-    "bleu": (BleuMeasure, bleu_score, "Bleu"),
-    "rouge": (None, rouge_score, "ROUGEScore"),
-    "chrf": (ChrfMeasure, chrf_score, "ChrF"),
-    "overlap": (OverlapMeasure, ngram_overlap, "NgramOverlap"),
-    "gleu": (GleuMeasure, gleu_score, "Gleu"),
-    "repetition": (RepetitionMeasure, repetition, "Repetition"),
-    "ter": (TerMeasure, ter_score, "Ter"),
-}
 KNOWN = r"\['rouge1', .*'rouge9', 'rougeL', 'rougeLsum'\]"
 SMOOTHED = r"\['floor', 'add-k'\]"
 #: What an order, a level of detail or padding cannot be, whatever the measure, and the words of the error.
 ORDERS = {
     ValueError: [(0, "greater than zero"), (-1, "greater than zero"), (1001, "at most 1000"), (2**40, "at most 1000")],
     TypeError: [(order, "an integer") for order in (2.5, 2.0, True, None, "2")],
-}
-#: The settings that are True or False.
-BOOLEANS = {
-    name: tuple(
-        parameter.name
-        for parameter in inspect.signature(function).parameters.values()
-        if parameter.annotation in ("bool", "bool | None")
-    )
-    for name, (_, function, _) in FACES.items()
 }
 PADDING = ("0", b"0", 1.5, [0, "1"], [0.5], True, [True], [None], {0: 1}, object)
 #: For each kind of error and each measure, settings and the words.
@@ -155,22 +124,23 @@ REFUSED = {
         ],
     },
 }
-for name in FACES:
+for name, api in APIS.items():
+    REFUSED[ValueError].setdefault(name, [])
+    REFUSED[TypeError].setdefault(name, [])
     for average in ("mean", None):
         words = f"unknown average {average!r}: expected one of .'micro', 'macro', 'none'"
-        REFUSED[ValueError].setdefault(name, []).append(({"average": average}, words))
-    for pad_id in PADDING if name != "ter" else ():
+        REFUSED[ValueError][name].append(({"average": average}, words))
+    for pad_id in PADDING if "pad_id" in api.options else ():
         words = "pad_id is .*: expected an integer, a sequence of integers, or None"
-        REFUSED[TypeError].setdefault(name, []).append(({"pad_id": pad_id}, words))
-    REFUSED[TypeError].setdefault(name, [])
+        REFUSED[TypeError][name].append(({"pad_id": pad_id}, words))
     REFUSED[TypeError][name] += [
         ({option: value}, rf"^{option} must be True or False \(got: {value!r}\)$")
-        for option in BOOLEANS[name]
+        for option in api.flags
         for value in ("False", "german", 0, 1, *([None] if option != "effective_order" else []))
     ]
-    if name not in ("chrf", "ter"):
+    if "tokenizer" in api.options:
         REFUSED[ValueError][name].append(({"tokenizer": "words"}, "unknown tokenizer 'words': expected one of"))
-    if name in ("bleu", "overlap", "gleu", "repetition"):
+    if "ngram" in api.options:
         for error, orders in ORDERS.items():
             REFUSED[error][name] += [
                 ({"ngram": order}, rf"ngram order must be {words} \(got: {order!r}\)") for order, words in orders
@@ -188,22 +158,18 @@ for name in FACES:
     ids=lambda one: str(one)[:50],
 )
 def test_what_a_setting_cannot_be_is_refused_before_any_sentence_is_read(name, options, error, words):
-    measure, function, metric = FACES[name]
+    api = APIS[name]
     with pytest.raises(error, match=words):
-        function(*[None] * (1 if name == "repetition" else 2), **options)
+        api.function(*[None] * api.needed, **options)
     for module in (ngram_metrics, ignite):
-        if (module, metric) != (ignite, "Bleu") or options.keys() & BOOLEANS[name]:  # which has the words of ignite
+        metric = getattr(module, api.metric.__name__)
+        if metric is not ignite.Bleu or options.keys() & {*api.flags}:  # which has the words of ignite
             with pytest.raises(error, match=words):
-                getattr(module, metric)(**options)
-    if measure is not None and options.keys() <= inspect.signature(measure).parameters.keys():
+                metric(**options)
+    measure = type(api.row.make().measure)
+    if name != "rouge" and options.keys() <= inspect.signature(measure).parameters.keys():
         with pytest.raises(error, match=words):
             measure(**options)
-
-
-def test_every_class_has_a_row():
-    assert {name for _, _, name in FACES.values()} == {*METRICS}, (
-        "add a row to FACES in tests/_core/basics/test_option_checks.py"
-    )
 
 
 def test_numbers_of_numpy_are_the_same_settings():

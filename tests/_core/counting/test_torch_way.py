@@ -4,7 +4,7 @@ import runpy
 
 import pytest
 import torch
-from faces.cases import assert_same
+from metrics.cases import assert_same
 
 from ngram_metrics import functional, mbr
 from ngram_metrics._core.counting import all_pairs, numpy_matches, python_matches

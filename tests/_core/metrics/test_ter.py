@@ -5,20 +5,26 @@ import math
 import pickle
 import random
 import sys
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import torch
-from faces.cases import assert_same_states, states_of
 from hypothesis import given
 from hypothesis import strategies as st
+from measures import MANY as MANY_EDITS
+from measures import Measured, Settings, characters, of_settings
+from measures import options as all_options
+from metrics.cases import assert_same_states, states_of
 from sacrebleu.metrics import TER
 from sacrebleu.tokenizers.tokenizer_base import BaseTokenizer
 from systems import output, references
 
 import ngram_metrics
 from ngram_metrics import Ter, evaluate, functional, ignite, mbr
+from ngram_metrics._core.metrics.ter import PARTS, TerMeasure
+from ngram_metrics._core.text.text_reader import TextReader
 from ngram_metrics.functional import ter_score
 from ngram_metrics.hugging_face import Reward
 
@@ -30,7 +36,38 @@ MANY = [output(REFERENCES[:FEW], 0.3, seed) for seed in range(16)]
 
 texts = st.lists(st.sampled_from(["a", "b", "c", "A.", "&lt;", "東京", "d e f"]), max_size=7).map(" ".join)
 _OPTIONS = ("normalized", "no_punct", "asian_support", "case_sensitive")
-chosen = st.fixed_dictionaries(dict.fromkeys(_OPTIONS, st.booleans()))
+_of_ter = all_options(**{name: [False, True] for name in _OPTIONS})
+chosen = st.sampled_from(_of_ter)
+
+
+def _counts(settings: Settings, hypothesis: str, references: Sequence[str]) -> tuple:
+    counted = TER(**settings).corpus_score([hypothesis], [[reference] for reference in references])
+    mean = Fraction(counted.ref_length).limit_denominator(len(references))
+    return counted.num_edits, math.floor(mean), int(mean % 1 * PARTS)
+
+
+def _score(settings: Settings, counts: Sequence[int]) -> float:
+    edits, words, fraction = counts
+    mean = words + Fraction(fraction, PARTS)
+    return float(edits / mean) if mean else float(edits > 0)
+
+
+_pieces = st.sampled_from(["a", "A", "b", "c d e", "f.", "&amp;", "東京", "\n", ","])
+MEASURED = Measured(
+    make=of_settings(TerMeasure),
+    reader=lambda settings: TextReader(splits=True),
+    documents=st.lists(_pieces, max_size=6).map(" ".join),
+    settings=chosen,
+    counts=_counts,
+    score=_score,
+    variants=(_of_ter[0], _of_ter[-1]),
+    perfect=st.tuples(chosen, characters),
+    past_float32=(
+        ({}, (MANY_EDITS - 1, MANY_EDITS, 0), (MANY_EDITS - 1) / MANY_EDITS),
+        ({}, (MANY_EDITS, 0, MANY_EDITS * PARTS), 1.0),
+    ),
+    text_only=True,
+)
 
 
 def of_sentences(hypotheses, target, **options) -> list[float]:

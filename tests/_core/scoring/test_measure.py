@@ -7,12 +7,13 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+from all_measures import MEASURES
 from covering import grid
 from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import read_batch
-from measures import MEASURES, Measured, averaged_score
+from measures import Measured, averaged_score
 from oracles import summed
 
 from ngram_metrics._core.scoring.measure import Measure
@@ -38,7 +39,7 @@ def test_every_measure_has_a_row():
     ours = {one for one in subclasses(Measure) if one.__module__.startswith("ngram_metrics.")}
     rows = {type(measured.make({})) for measured in MEASURES.values()}
     measures = {one for one in ours if not inspect.isabstract(one)}
-    assert measures == rows, "add a row to MEASURES in tests/support/measures.py"
+    assert measures == rows, "add MEASURED to the test of the metric in tests/_core/metrics"
 
 
 def drawn(data: st.DataObject, measured: Measured) -> tuple:

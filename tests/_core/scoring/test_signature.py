@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import (
+from metrics.apis import COMPLETE, FUNCTIONS, OF_CLASS, PAIRS, Api
+from metrics.cases import (
     CASES,
-    FUNCTIONS,
-    PAIRS,
     Batch,
     Case,
     assert_same,
@@ -24,11 +23,11 @@ from faces.cases import (
     each_kind_of_state,
     states_of,
 )
-from faces.ignite_cases import Face, each_face
+from metrics.ignite_cases import IgniteCase, each_ignite_case
 from sacrebleu.metrics import BLEU, CHRF
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter, __version__
+from ngram_metrics import Bleu, ChrF, ROUGEScore, __version__
 from ngram_metrics import ignite as for_ignite
 
 
@@ -40,57 +39,41 @@ def _lines(text: str) -> list[str]:
     return text.splitlines()
 
 
-#: For each metric and each of its parameters that affects the number, settings that all give different numbers.
-#: A value is one of its parameter, a dict holds several parameters.
-READING: dict[str, list[Any]] = {
-    "tokenizer": ["13a", "intl", "char", "unicode", str.split, _lines],
+#: For options that affect the number, by their names, settings that all give different numbers. A value is one of its
+#: parameter, a dict holds several parameters.
+SETTINGS: dict[str, list[Any]] = {
+    "tokenizer": [None, "13a", "intl", "char", "unicode", str.split, _lines],
     "pad_id": [0, 1, (0, 1)],
-    "confidence": [0.95],
+    "ngram": [2, 3, 4, 5],
+    "average": ["micro", "macro", "none"],
+    "smooth": ["no_smooth", "smooth1", "nltk_smooth2", "smooth2", "floor", "add-k"],
+    "smooth_value": [
+        *({"smooth": "floor", "smooth_value": value} for value in (0.2, 0.001, 0.002)),
+        *({"smooth": "add-k", "smooth_value": value} for value in (2, 2.0000000001)),
+    ],
+    "weights": [(0.4, 0.3, 0.2, 0.1), (0.4, 0.3, 0.2, 0.1000000001)],
+    "char_order": [5],
+    "word_order": [1, 2],
+    "beta": [1.0, 2.0000000001, 0.5],
+    "asian_support": [True, {"normalized": True, "asian_support": True}],
+    "normalizer": [_lower, str.upper],
+    "accumulate": ["avg"],
+    "rouge_keys": ["rouge1", ("rouge1", "rougeL"), "rougeLsum"],
+    "sentence_splitter": [_lines],
+    "sentence_separator_id": [7, 8],
 }
-AFFECTING: dict[type, dict[str, list[Any]]] = {
-    Bleu: {
-        **READING,
-        "tokenizer": [None, *READING["tokenizer"][1:]],
-        "ngram": [3, 5],
-        "smooth": ["no_smooth", "smooth1", "nltk_smooth2", "smooth2", "floor", "add-k"],
-        "smooth_value": [
-            *({"smooth": "floor", "smooth_value": value} for value in (0.2, 0.001, 0.002)),
-            *({"smooth": "add-k", "smooth_value": value} for value in (2, 2.0000000001)),
-        ],
-        "average": ["macro", "none"],
-        "weights": [(0.4, 0.3, 0.2, 0.1), (0.4, 0.3, 0.2, 0.1000000001)],
-        "effective_order": [True],
-        "lowercase": [True],
-    },
-    ChrF: {
-        "pad_id": READING["pad_id"],
-        "confidence": READING["confidence"],
-        "char_order": [5],
-        "word_order": [1, 2],
-        "beta": [1.0, 2.0000000001, 0.5],
-        **{name: [True] for name in ("lowercase", "whitespace", "eps_smoothing")},
-        "average": ["macro", "none"],
-    },
-    NgramOverlap: {**READING, "ngram": [2, 3], "average": ["micro", "none"]},
-    Gleu: {**READING, "ngram": [2, 3], "average": ["macro", "none"]},
-    Repetition: {**READING, "ngram": [2, 3], "average": ["micro", "none"]},
-    Ter: {
-        **{name: [True] for name in ("normalized", "no_punct", "case_sensitive")},
-        "asian_support": [True, {"normalized": True, "asian_support": True}],
-        "average": ["macro", "none"],
-        "confidence": READING["confidence"],
-    },
-    ROUGEScore: {
-        **READING,
-        "use_stemmer": [True],
-        "normalizer": [_lower, str.upper],
-        "accumulate": ["avg"],
-        "rouge_keys": ["rouge1", ("rouge1", "rougeL"), "rougeLsum"],
-        "average": ["micro", "none"],
-        "sentence_splitter": [_lines],
-        "sentence_separator_id": [7, 8],
-    },
-}
+
+
+def _affecting(api: Api) -> dict[str, list[Any]]:
+    """For each option of a metric settings other than its default; there are no others where True or False is set."""
+    of_options = {
+        name: [value for value in SETTINGS.get(name, [True] if name in api.flags else []) if value != default]
+        for name, default in api.options.items()
+    }
+    return {**of_options, "confidence": [0.95]}
+
+
+AFFECTING = {api.metric: _affecting(api) for api in COMPLETE}
 
 
 def _settings(metric: type) -> list[dict[str, Any]]:
@@ -109,22 +92,23 @@ NOT_AFFECTING = {"device", "kwargs", "output_transform", "metrics_result_mode"}
 each_class = pytest.mark.parametrize("metric", AFFECTING, ids=lambda one: one.__name__)
 
 
-def test_every_class_has_its_settings():
-    missing = {metric.__name__ for metric in FUNCTIONS.keys() - AFFECTING.keys()}
-    assert not missing, "add rows to AFFECTING in tests/_core/scoring/test_signature.py"
+@each_class
+def test_every_option_has_settings(metric: type):
+    missing = [name for name, settings in AFFECTING[metric].items() if not settings]
+    assert not missing, "add the options to SETTINGS in tests/_core/scoring/test_signature.py"
 
 
 @each_class
 def test_every_setting_that_affects_the_number_changes_the_signature(metric: type):
     """That of ignite's class as well, which is the same for the same settings."""
-    face, settings, names = getattr(for_ignite, metric.__name__), _settings(metric), set(AFFECTING[metric])
-    for of_either in (metric, face):
+    of_ignite, settings, names = getattr(for_ignite, metric.__name__), _settings(metric), set(AFFECTING[metric])
+    for of_either in (metric, of_ignite):
         assert set(inspect.signature(of_either.__init__).parameters) - {"self"} - NOT_AFFECTING == names
     signatures = [metric(**options).signature for options in settings]
     assert len(set(signatures)) == len(settings)
     assert [metric(**options).signature for options in settings] == signatures
     for options, expected in zip(settings, signatures, strict=True):
-        assert face(**{**DEFAULTS.get(metric, {}), **options}).signature == expected
+        assert of_ignite(**{**DEFAULTS.get(metric, {}), **options}).signature == expected
 
 
 #: What every setting for text, and every setting for ids, scores differently from the default.
@@ -177,7 +161,7 @@ def test_every_setting_that_affects_the_number_is_passed_on(metric: type):
         if name == "confidence":  # no function has an interval
             continue
         batch = IDS if name in OF_IDS else TEXTS
-        read = batch if metric is not Repetition else batch[:1]
+        read = batch[: OF_CLASS[metric].needed]
         fixed: dict[str, Any] = {} if name == "average" else {"average": "none"}
         effects = []
         for value in [*several, False] if several == [True] else several:
@@ -195,8 +179,8 @@ def test_every_setting_that_affects_the_number_is_passed_on(metric: type):
         assert any(effects), f"no setting of {name} changes the scores: change TEXTS or IDS"
 
 
-@pytest.mark.parametrize("face", [for_ignite.Rouge, for_ignite.RougeN, for_ignite.RougeL])
-def test_ignites_own_rouge_has_a_signature_of_every_setting(face: type):
+@pytest.mark.parametrize("metric", [for_ignite.Rouge, for_ignite.RougeN, for_ignite.RougeL])
+def test_ignites_own_rouge_has_a_signature_of_every_setting(metric: type):
     settings: list[dict[str, Any]] = [
         {},
         {"multiref": "best"},
@@ -205,10 +189,10 @@ def test_ignites_own_rouge_has_a_signature_of_every_setting(face: type):
         {"pad_id": 0},
         {"tokenizer": "13a"},
     ]
-    settings += {for_ignite.Rouge: [{"variants": ["L"]}], for_ignite.RougeN: [{"ngram": 2}]}.get(face, [])
-    parameters = set(inspect.signature(face.__init__).parameters) - {"self"} - NOT_AFFECTING
+    settings += {for_ignite.Rouge: [{"variants": ["L"]}], for_ignite.RougeN: [{"ngram": 2}]}.get(metric, [])
+    parameters = set(inspect.signature(metric.__init__).parameters) - {"self"} - NOT_AFFECTING
     assert parameters == {name for options in settings for name in options}
-    assert len({face(**one).signature for one in settings}) == len(settings)
+    assert len({metric(**one).signature for one in settings}) == len(settings)
 
 
 @each_class
@@ -244,7 +228,7 @@ def test_versions_stand_where_they_affect_the_number():
     assert splits == [False, True]  # ROUGE-L reads no sentences
 
 
-@pytest.mark.parametrize("metric", [Bleu, Gleu, NgramOverlap, ROUGEScore, Repetition])
+@pytest.mark.parametrize("metric", [api.metric for api in COMPLETE if "tokenizer" in api.options])
 def test_a_tokenizer_stands_where_it_may_read_text(metric: type):
     named = metric(tokenizer="intl", pad_id=0)
     assert "|tok:intl|" in named.signature
@@ -361,16 +345,16 @@ def test_nrefs_of_every_member_of_a_collection(case: Case, average: str):
     assert [_nrefs(metric) for metric in collection.values()] == ["?"] * 3
 
 
-@each_face
-def test_the_signature_of_ignite_is_that_of_the_torchmetrics_class(face: Face):
-    metric = face.make()
+@each_ignite_case
+def test_the_signature_of_ignite_is_that_of_the_torchmetrics_class(ignite_case: IgniteCase):
+    metric = ignite_case.make()
     before, *seen = ("?", *SEEN) if metric.scorer.measure.has_references else [None] * (1 + len(SEEN))
     assert _nrefs(metric) == before
-    for batch, expected in zip(face.batches, seen, strict=True):
+    for batch, expected in zip(ignite_case.batches, seen, strict=True):
         metric.update(batch)
         assert _nrefs(metric) == expected
-    if face.case is not None:
-        assert metric.signature == face.case.filled(face.average).signature
+    if ignite_case.case is not None:
+        assert metric.signature == ignite_case.case.filled(ignite_case.average).signature
     metric.reset()
     assert _nrefs(metric) == before
 

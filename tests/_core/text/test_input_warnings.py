@@ -236,12 +236,12 @@ def test_right_references_are_not_warned_of(size, data):
 
 def test_a_warning_names_the_line_of_the_user():
     batch = [[MAT]], [[MAT]]
-    metric, face, several = Bleu(), ignite.Bleu(), MetricCollection({"bleu": Bleu(), "rouge": ROUGEScore()})
+    metric, of_ignite, several = Bleu(), ignite.Bleu(), MetricCollection({"bleu": Bleu(), "rouge": ROUGEScore()})
     calls = [
         lambda: metric.update(*batch),
         lambda: metric(*batch),
         lambda: several(*batch),
-        lambda: face.update(batch),
+        lambda: of_ignite.update(batch),
         lambda: functional.bleu_score(*batch),
         lambda: functional.matched_orders(*batch),
         lambda: mbr.decode(metric, batch[:1]),

@@ -9,8 +9,8 @@ from typing import Any
 
 import torch
 import torch.distributed.checkpoint as dcp
-from faces.cases import TEXT, Batch
-from faces.ranks import _counted, _error_of
+from metrics.cases import TEXT, Batch
+from metrics.ranks import _counted, _error_of
 from torch import distributed
 from torch.distributed.checkpoint.state_dict import get_model_state_dict, set_model_state_dict
 from torchmetrics import MetricCollection

@@ -15,7 +15,7 @@ from ngram_metrics.functional import bleu_score
 from ngram_metrics.hugging_face import Reward
 
 Corpus: TypeAlias = tuple[Sequence[Any], Sequence[Sequence[Any]]]
-Face: TypeAlias = Callable[..., Any]
+Api: TypeAlias = Callable[..., Any]
 
 #: Hypotheses with two references: the first is longer than all orders, the next three are shorter than order 4.
 ROWS = [
@@ -88,8 +88,8 @@ def _summed_columns(preds: Sequence[Any], target: Sequence[Any]) -> Any:
 
 
 ALL_KINDS = tuple(CORPORA)
-#: For each face that gives a score of a corpus, how it is called and what it takes.
-CORPUS_FACES: dict[str, tuple[Face, Sequence[str]]] = {
+#: For each API that gives a score of a corpus, how it is called and what it takes.
+CORPUS_APIS: dict[str, tuple[Api, Sequence[str]]] = {
     "class": (lambda *sides: _updated(Bleu(), *sides), ALL_KINDS),
     "class, padded ids": (_of_padded_ids, ["ids"]),
     "class with an interval": (lambda *sides: _updated(Bleu(confidence=0.9), *sides)["bleu"], ALL_KINDS),
@@ -102,8 +102,8 @@ CORPUS_FACES: dict[str, tuple[Face, Sequence[str]]] = {
     ),
     "columns": (_summed_columns, ["text"]),
 }
-#: For each face that scores segments by themselves.
-SEGMENT_FACES: dict[str, tuple[Face, Sequence[str]]] = {
+#: For each API that scores segments by themselves.
+SEGMENT_APIS: dict[str, tuple[Api, Sequence[str]]] = {
     "class": (lambda *sides: _updated(Bleu(average="none"), *sides), ALL_KINDS),
     "functional": (lambda *sides: bleu_score(*sides, average="none"), ALL_KINDS),
     "pair": (lambda *sides: [pair.bleu(*segment) for segment in zip(*sides, strict=True)], ALL_KINDS),
@@ -121,20 +121,20 @@ SEGMENT_FACES: dict[str, tuple[Face, Sequence[str]]] = {
 }
 
 
-def _cases(faces: dict[str, tuple[Face, Sequence[str]]]) -> list[Any]:
-    return [pytest.param(face, kind, id=f"{name}-{kind}") for name, (face, kinds) in faces.items() for kind in kinds]
+def _cases(apis: dict[str, tuple[Api, Sequence[str]]]) -> list[Any]:
+    return [pytest.param(api, kind, id=f"{name}-{kind}") for name, (api, kinds) in apis.items() for kind in kinds]
 
 
 @pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
-@pytest.mark.parametrize(("face", "kind"), _cases(CORPUS_FACES))
-def test_a_corpus_has_sacrebleus_corpus_score(face: Face, kind: str, part: slice):
+@pytest.mark.parametrize(("api", "kind"), _cases(CORPUS_APIS))
+def test_a_corpus_has_sacrebleus_corpus_score(api: Api, kind: str, part: slice):
     preds, target = CORPORA[kind]
-    assert float(face(preds[part], target[part])) == pytest.approx(_of_corpus(kind, part), abs=1e-14)
+    assert float(api(preds[part], target[part])) == pytest.approx(_of_corpus(kind, part), abs=1e-14)
 
 
-@pytest.mark.parametrize(("face", "kind"), _cases(SEGMENT_FACES))
-def test_each_segment_has_sacrebleus_sentence_score(face: Face, kind: str):
-    assert list(map(float, face(*CORPORA[kind]))) == pytest.approx(_of_segments(kind), abs=1e-14)
+@pytest.mark.parametrize(("api", "kind"), _cases(SEGMENT_APIS))
+def test_each_segment_has_sacrebleus_sentence_score(api: Api, kind: str):
+    assert list(map(float, api(*CORPORA[kind]))) == pytest.approx(_of_segments(kind), abs=1e-14)
 
 
 @pytest.mark.parametrize(("average", "means"), [("micro", False), ("macro", True), ("none", True)])

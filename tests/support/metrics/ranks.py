@@ -16,10 +16,10 @@ import ignite.distributed as idist
 import torch
 import torchmetrics
 import torchmetrics.text
-from faces.cases import CASES, KINDS_OF_STATE, TEXT, Batch, Case, joined
-from faces.ignite_cases import FACES, Face
 from ignite.engine import Engine
 from ignite.exceptions import NotComputableError
+from metrics.cases import CASES, KINDS_OF_STATE, TEXT, Batch, Case, joined
+from metrics.ignite_cases import IGNITE_CASES, IgniteCase
 from pretend.device import DEVICE, accelerator
 from torchmetrics import MetricCollection
 
@@ -47,7 +47,7 @@ SENTENCES = {2: (150, 50), 4: (150, 0, 25, 25)}
 #: Where all cases are tried.
 EVERY = 4, "uneven"
 #: The classes of ignite that are run on text, by the name of their row.
-IGNITE = {face.name: face for face in FACES if face.batches is TEXT}
+IGNITE = {ignite_case.name: ignite_case for ignite_case in IGNITE_CASES if ignite_case.batches is TEXT}
 
 
 #: Text whose counts go to a device, by each class and each kind of state.
@@ -67,7 +67,7 @@ def pairs(world_size: int, sharding: str = "uneven") -> list[tuple[Case, str]]:
     return [(case, average) for case, average in every if f"{case.name}-{average}" in KINDS_OF_STATE]
 
 
-def faces_of(world_size: int, sharding: str = "uneven") -> list[str]:
+def ignite_names(world_size: int, sharding: str = "uneven") -> list[str]:
     """Those of ignite."""
     return list(IGNITE) if (world_size, sharding) == EVERY else [*KINDS_OF_STATE, "Rouge-text"]
 
@@ -83,7 +83,7 @@ UNLIKE_RANKS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "levels": ({"confidence": 0.95}, {"confidence": 0.9}),
     "level and none": ({"confidence": 0.95}, {}),
 }
-#: Those that a face of ignite has: it has no average none.
+#: Those that a class of ignite has: it has no average none.
 UNLIKE_RANKS_OF_IGNITE = {
     name: pair for name, pair in UNLIKE_RANKS.items() if all(one.get("average") != "none" for one in pair)
 }
@@ -145,7 +145,7 @@ def results(rank: int, world_size: int) -> dict[str, Any]:
         for case, average in pairs(world_size, sharding):
             name = f"{case.name}-{average}"
             results[f"{sharding}/{name}"] = _torchmetrics(case, average, shards[rank])
-        for name in faces_of(world_size, sharding):
+        for name in ignite_names(world_size, sharding):
             results[f"{sharding}/ignite-{name}"] = _ignite(IGNITE[name], chosen(TEXT, shards[rank]))
     for case, average in pairs(world_size, ""):
         name = f"{case.name}-{average}"
@@ -156,10 +156,10 @@ def results(rank: int, world_size: int) -> dict[str, Any]:
         results[f"alone/{name}"] = _computed(case.filled(average, batches, sync_on_compute=False))
         metric = case.filled(average, _updates(case.batches, sentences))
         results[f"collectives/{name}"] = _computed(metric)["collectives"]
-    for name in faces_of(world_size, ""):
-        face, shard = IGNITE[name], next(iter(SHARDS[world_size].values()))[rank]
-        results[f"attached/{name}"] = _attached(face, shard)
-        metric = face.filled(_updates(TEXT, sentences))
+    for name in ignite_names(world_size, ""):
+        ignite_case, shard = IGNITE[name], next(iter(SHARDS[world_size].values()))[rank]
+        results[f"attached/{name}"] = _attached(ignite_case, shard)
+        metric = ignite_case.filled(_updates(TEXT, sentences))
         results[f"collectives/ignite-{name}"] = _computed(metric)["collectives"]
     for case, average in ON_DEVICE:
         numbers = next(iter(SHARDS[world_size].values()))[rank]
@@ -238,10 +238,10 @@ def p_values(batches: Sequence[Batch]) -> dict[str, Any]:
     }
 
 
-def _ignite(face: Face, batches: Sequence[Batch]) -> dict[str, Any]:
-    metric = face.filled(batches)
+def _ignite(ignite_case: IgniteCase, batches: Sequence[Batch]) -> dict[str, Any]:
+    metric = ignite_case.filled(batches)
     computed, signature = _computed(metric), metric.signature
-    loaded = face.make()
+    loaded = ignite_case.make()
     with _counted() as calls:
         saved = metric.state_dict()
     loaded.load_state_dict(saved)
@@ -256,9 +256,9 @@ def _ignite(face: Face, batches: Sequence[Batch]) -> dict[str, Any]:
     }
 
 
-def _attached(face: Face, numbers: Sequence[int]) -> dict[str, Any]:
+def _attached(ignite_case: IgniteCase, numbers: Sequence[int]) -> dict[str, Any]:
     engine = Engine(lambda engine, batch: batch)
-    face.make().attach(engine, "value")
+    ignite_case.make().attach(engine, "value")
     # An engine does not run on no batch at all.
     return engine.run(chosen(TEXT, numbers or [NOTHING]), max_epochs=2).metrics
 

@@ -8,9 +8,9 @@ from typing import Any
 from unittest import mock
 
 import torch
-from faces.cases import TEXT, Batch
-from faces.ranks import TRAINER_ALONE, TRAINER_TRAINING, TRAINER_VALIDATION, chosen, collection
-from faces.trainers import Batches, Model, trainer
+from metrics.cases import TEXT, Batch
+from metrics.ranks import TRAINER_ALONE, TRAINER_TRAINING, TRAINER_VALIDATION, chosen, collection
+from metrics.trainers import Batches, Model, trainer
 
 from ngram_metrics import Bleu, ChrF
 from ngram_metrics.lightning import ScoresCallback

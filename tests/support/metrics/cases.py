@@ -1,8 +1,8 @@
-"""The table of all metrics: their classes for torchmetrics, their functions, and data to feed them.
+"""The table of all metrics: their classes for torchmetrics, settings, and data to feed them.
 
-What every metric must do is tested over this table. A new metric is a new row of CASES for text and one for padded ids,
-a line in FUNCTIONS, and a line in PAIRS if `pair` has it; no test is copied. _torchmetrics/test_completeness.py fails
-where a public name has no row. ignite_cases.py has the classes for ignite.
+What every metric must do is tested over this table. Every metric of the registry has a row with its defaults for text,
+and for padded ids if it reads them; one that needs other settings or data has rows of its own instead. apis.py finds
+the classes and the functions, ignite_cases.py has the classes for ignite.
 """
 
 import math
@@ -15,10 +15,10 @@ import pytest
 import torch
 import torchmetrics
 from covering import grid
+from metrics.apis import COMPLETE, FUNCTIONS, OF_CLASS, TEXT_ONLY, Api
 from torch import Tensor
 
-import ngram_metrics
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter, functional, pair
+from ngram_metrics import Bleu, ChrF, NgramOverlap, Repetition, ROUGEScore, Ter
 
 Batch = tuple[Any, Any]
 
@@ -101,28 +101,6 @@ _RECURRING = [
 ]
 RECURRING: tuple[Batch, ...] = tuple((preds, target) for preds, (_, target) in zip(_RECURRING, TEXT, strict=True))
 RECURRING_SAMPLES = tuple(map(_samples, _padded(RECURRING)))
-#: The names of the classes.
-METRICS = [name for name in ngram_metrics.__all__ if name not in ("evaluate", "Evaluation")]
-#: The function of each class.
-FUNCTIONS: dict[type, Callable[..., Any]] = {
-    Bleu: functional.bleu_score,
-    ROUGEScore: functional.rouge_score,
-    ChrF: functional.chrf_score,
-    NgramOverlap: functional.ngram_overlap,
-    Gleu: functional.gleu_score,
-    Repetition: functional.repetition,
-    Ter: functional.ter_score,
-}
-#: The function for one pair of the classes that have one.
-PAIRS: dict[type, Callable[..., Any]] = {
-    Bleu: pair.bleu,
-    ChrF: pair.chrf,
-    ROUGEScore: pair.rouge,
-    Gleu: pair.gleu,
-    NgramOverlap: pair.overlap,
-}
-#: The classes that refuse tokens and ids.
-TEXT_ONLY = {Ter}
 #: What was computed of batches by their numbers: many tests ask for the same.
 _values: dict[tuple[str, str, tuple[int, ...]], Any] = {}
 
@@ -188,7 +166,7 @@ class Case:
     @property
     def has_references(self) -> bool:
         """Whether the target is read."""
-        return self.metric is not Repetition
+        return OF_CLASS[self.metric].row.needs_references
 
     @property
     def refused(self) -> Batch:
@@ -253,7 +231,7 @@ _LOWERCASE, _13A, _STEMMED, _SUMS = (
 _BLEU = {"smooth": "exp", "effective_order": False, "tokenizer": "13a"}
 _LSUM = {"rouge_keys": ("rouge1", "rougeLsum"), "sentence_separator_id": SEPARATOR}
 _AVG = {"rouge_keys": ("rouge2", "rougeL"), "accumulate": "avg"}
-CASES = (
+_OWN = (
     _text("Bleu-text", Bleu, {**_BLEU, "ngram": 2}, _LOWERCASE, {"tokenizer": None}, tried="micro macro none"),
     _ids("Bleu-ids", Bleu, {**_BLEU, "ngram": 3, "smooth": "floor"}, tried="macro"),
     _ids("Bleu-ids-interval", Bleu, {**_BLEU, "ngram": 2, "confidence": 0.95}, _SUMS, tried="macro"),
@@ -270,8 +248,6 @@ CASES = (
         *("NgramOverlap-samples", NgramOverlap, SAMPLES, _samples(RARE_IDS)),
         *({"ngram": 1, **PADDED}, (MORE_PADDING,), ("macro", "none")),
     ),
-    _text("Gleu-text", Gleu, {}, _13A, tried="macro none"),
-    _ids("Gleu-ids", Gleu, {"ngram": 3}, tried="micro"),
     _text("Ter-text", Ter, {}, {"case_sensitive": True}, {"normalized": True}, tried="micro macro none"),
     Case(
         *("Repetition-text", Repetition, RECURRING, (["the mat, the mat!"], [["the mat"]]), {"ngram": 1}, (_13A,)),
@@ -283,6 +259,19 @@ CASES = (
         *({"ngram": 1, **PADDED}, (MORE_PADDING,), ("macro", "none")),
     ),
 )
+
+
+def _with_defaults(api: Api) -> tuple[Case, ...]:
+    """A metric under its defaults: text, which its first option reads differently, and ids."""
+    name, other = api.metric.__name__, _13A if "tokenizer" in api.options else {api.flags[0]: True}
+    if api.metric in TEXT_ONLY:
+        return (_text(f"{name}-text", api.metric, {}, other, tried="micro macro none"),)
+    text = _text(f"{name}-text", api.metric, {}, other, tried="macro none")
+    return text, _ids(f"{name}-ids", api.metric, {}, tried="micro")
+
+
+_WITH_ROWS = {case.metric for case in _OWN}
+CASES = (*_OWN, *(case for api in COMPLETE if api.metric not in _WITH_ROWS for case in _with_defaults(api)))
 
 
 def _pairs(choose: Callable[[Case, str], bool] = lambda case, average: True) -> Any:

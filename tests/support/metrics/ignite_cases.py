@@ -1,4 +1,4 @@
-"""The table of all metrics for ignite: those of faces/cases.py, and those that are ignite's alone."""
+"""The table of all metrics for ignite: those of metrics/cases.py, and those that are ignite's alone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 import ignite.metrics
 import pytest
 from covering import grid
-from faces.cases import CASES, IDS, KINDS_OF_STATE, MORE_PADDING, PADDED, TEXT, Batch, Case, assert_same, joined
+from metrics.cases import CASES, IDS, KINDS_OF_STATE, MORE_PADDING, PADDED, TEXT, Batch, Case, assert_same, joined
 from torch import Tensor
 
 from ngram_metrics import Bleu
@@ -15,12 +15,12 @@ from ngram_metrics import ignite as for_ignite
 
 
 @dataclass(frozen=True)
-class Face:
+class IgniteCase:
     """A class for ignite under settings, and data.
 
     Attributes:
         name: names it in a test's id.
-        face: the class.
+        metric: the class.
         batches: as those of a case.
         options: the settings.
         others: changes of the settings under which states are not exchanged.
@@ -29,7 +29,7 @@ class Face:
     """
 
     name: str
-    face: type[ignite.metrics.Metric]
+    metric: type[ignite.metrics.Metric]
     batches: tuple[Batch, ...]
     options: Mapping[str, Any]
     others: tuple[Mapping[str, Any], ...]
@@ -37,7 +37,7 @@ class Face:
     average: str = "macro"
 
     def make(self, **options: Any) -> Any:
-        return self.face(**{**self.options, **options})
+        return self.metric(**{**self.options, **options})
 
     def filled(self, batches: Sequence[Batch] | None = None, **options: Any) -> Any:
         """A metric that has seen the batches, by default all."""
@@ -52,14 +52,14 @@ class Face:
         if self.case is None:
             return self.filled([joined(batches)]).compute()
         value = self.case.value(self.average, batches)
-        if self.average == "none" or (self.face, self.average, type(value)) == (for_ignite.Bleu, "macro", Tensor):
+        if self.average == "none" or (self.metric, self.average, type(value)) == (for_ignite.Bleu, "macro", Tensor):
             return value
         return {name: float(one) for name, one in value.items()} if isinstance(value, Mapping) else float(value)
 
 
-FACES = (
+IGNITE_CASES = (
     *(
-        Face(
+        IgniteCase(
             f"{case.name}-{average}",
             getattr(for_ignite, case.metric.__name__),
             case.batches,
@@ -73,15 +73,20 @@ FACES = (
         if (case.metric, average) != (Bleu, "none")  # as in ignite, there is none
         if hasattr(for_ignite, case.metric.__name__)  # test_completeness.py names what is missing
     ),
-    Face("Rouge-text", for_ignite.Rouge, TEXT, {"variants": [1, 2, "L"], "alpha": 0.5}, ({"alpha": 0.4},)),
-    Face("RougeN-text", for_ignite.RougeN, TEXT, {"ngram": 2, "multiref": "best"}, ({"ngram": 1},)),
-    Face("RougeL-ids", for_ignite.RougeL, IDS, {"alpha": 0.3, **PADDED}, (MORE_PADDING,)),
-    Face("RougeL-text", for_ignite.RougeL, TEXT, {"multiref": "best"}, ({"multiref": "average"},)),
+    IgniteCase("Rouge-text", for_ignite.Rouge, TEXT, {"variants": [1, 2, "L"], "alpha": 0.5}, ({"alpha": 0.4},)),
+    IgniteCase("RougeN-text", for_ignite.RougeN, TEXT, {"ngram": 2, "multiref": "best"}, ({"ngram": 1},)),
+    IgniteCase("RougeL-ids", for_ignite.RougeL, IDS, {"alpha": 0.3, **PADDED}, (MORE_PADDING,)),
+    IgniteCase("RougeL-text", for_ignite.RougeL, TEXT, {"multiref": "best"}, ({"multiref": "average"},)),
 )
 each_kind_of_state = pytest.mark.parametrize(
-    "face", [pytest.param(face, id=face.name) for face in FACES if face.name in (*KINDS_OF_STATE, "Rouge-text")]
+    "ignite_case",
+    [
+        pytest.param(ignite_case, id=ignite_case.name)
+        for ignite_case in IGNITE_CASES
+        if ignite_case.name in (*KINDS_OF_STATE, "Rouge-text")
+    ],
 )
-each_face = grid("face", [pytest.param(face, id=face.name) for face in FACES])
+each_ignite_case = grid("ignite_case", [pytest.param(ignite_case, id=ignite_case.name) for ignite_case in IGNITE_CASES])
 
 
 def assert_equal(value: Any, expected: Any) -> None:

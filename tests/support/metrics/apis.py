@@ -1,0 +1,101 @@
+"""The metrics of the registry, and where each is called: found in the code and the signatures of the package.
+
+A metric has a class for torchmetrics, one for ignite, a function, and perhaps one for a pair, all of which call the
+function that makes it. None stands for what is missing, which tests/_core/metrics/test_definitions.py names.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torchmetrics
+
+import ngram_metrics
+from ngram_metrics import functional, pair
+from ngram_metrics._core.metrics.registry import REGISTRY
+from ngram_metrics._core.scoring.metric_row import MetricRow
+
+#: What a class or a function has beside the options of the metric.
+INPUT = {"preds", "target", "texts", "hypothesis", "references"}
+OF_FRAMEWORKS = {"device", "confidence", "output_transform", "metrics_result_mode"}
+#: The names of the classes.
+METRICS = [name for name in ngram_metrics.__all__ if name not in ("evaluate", "Evaluation")]
+
+
+def options(function: Callable[..., Any]) -> dict[str, Any]:
+    """The options of the metric and their defaults in a signature."""
+    parameters = inspect.signature(function).parameters.values()
+    assert all(parameter.kind is not parameter.VAR_POSITIONAL for parameter in parameters)
+    return {
+        parameter.name: parameter.default
+        for parameter in parameters
+        if parameter.kind is not parameter.VAR_KEYWORD and parameter.name not in INPUT | OF_FRAMEWORKS
+    }
+
+
+class Api(NamedTuple):
+    """A metric, and where it is called.
+
+    Attributes:
+        name: that of its row in the registry.
+        row: the row.
+        metric: the class for torchmetrics.
+        function: that of ``functional``.
+        pair: the function for one pair, if there is one.
+    """
+
+    name: str
+    row: MetricRow
+    metric: Any
+    function: Any
+    pair: Any
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of the metric and their defaults."""
+        return options(self.row.make)
+
+    @property
+    def flags(self) -> list[str]:
+        """The options that are True or False."""
+        return [
+            parameter.name
+            for parameter in inspect.signature(self.row.make).parameters.values()
+            if parameter.annotation in ("bool", "bool | None")
+        ]
+
+    @property
+    def needed(self) -> int:
+        """How many sides a call reads."""
+        return 2 if self.row.needs_references else 1
+
+
+def _caller(make: Callable[..., Any], candidates: list[Any], body: Callable[[Any], Any] = inspect.unwrap) -> Any:
+    """The one that calls the function that makes a metric; of several that with most of its options."""
+    callers = [one for one in candidates if make.__name__ in body(one).__code__.co_names]
+    return max(callers, key=lambda one: len(options(one).keys() & options(make).keys()), default=None)
+
+
+_CLASSES = [getattr(ngram_metrics, name) for name in METRICS]
+_FUNCTIONS = [getattr(functional, name) for name in functional.__all__]
+#: The metrics by name. chrF++ is chrF with another option.
+APIS = {
+    name: Api(
+        name,
+        row,
+        _caller(row.make, _CLASSES, lambda one: one.__init__),
+        _caller(row.make, _FUNCTIONS),
+        getattr(pair, name, None),
+    )
+    for name, row in REGISTRY.items()
+    if not row.options
+}
+#: Those that tests can call, of which no part is missing.
+COMPLETE = [api for api in APIS.values() if api.metric and api.function]
+OF_CLASS: dict[type[torchmetrics.Metric], Api] = {api.metric: api for api in COMPLETE}
+#: The function of each class.
+FUNCTIONS: dict[type, Callable[..., Any]] = {api.metric: api.function for api in COMPLETE}
+#: The function for one pair of the classes that have one.
+PAIRS: dict[type, Callable[..., Any]] = {api.metric: api.pair for api in COMPLETE if api.pair}
+#: The classes that refuse tokens and ids.
+TEXT_ONLY = {api.metric for api in COMPLETE if "pad_id" not in api.options}
