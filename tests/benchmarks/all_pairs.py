@@ -11,6 +11,7 @@ FOLDER holds ``reference.txt`` and ``systems/*.txt``. ``--tasks`` picks some of:
     pairwise    n distinct lines of all systems against n others, n = 64, 128, ... 1,024
     same        n = 1,024, the hypotheses being the references
     groups      the outputs of all systems for a segment against each other, 600 segments
+    one         the outputs of all systems for a segment against its reference, 600 segments, as rewards need them
     repetitive  n = 1,024 texts of few distinct characters, repeated phrases or nearly equal sentences, at least 2 times
     aggregate   n = 1,024 against the aggregate of n others, and against that of themselves
     largest     n = 2,048 and 4,096 against as many others and against themselves: seconds, and the peak of memory,
@@ -48,7 +49,7 @@ SIZES = (64, 128, 256, 512, 1024)
 LARGEST = (2048, 4096)
 SEGMENTS = 600
 METRIC = ChrF()
-TASKS = ("small", "pairwise", "same", "groups", "repetitive", "aggregate", "largest")
+TASKS = ("small", "pairwise", "same", "groups", "one", "repetitive", "aggregate", "largest")
 
 
 def ours_pairwise(groups: tuple[Groups, Groups]) -> Callable[[], Any]:
@@ -121,13 +122,13 @@ def fresh_calls(lines: list[str], size: int) -> Callable[[int, int], list[tuple[
     return lambda repeat, contestant: [make(repeat, contestant) for make in makers]
 
 
-def fresh_segments(corpus: Corpus) -> Callable[[int, int], tuple[Groups, Groups]]:
-    """Return the function that makes a group of each segment, all systems' outputs on both sides."""
+def fresh_segments(corpus: Corpus, one: bool = False) -> Callable[[int, int], tuple[Groups, Groups]]:
+    """Return the function that makes a group of each segment, all systems' outputs on both sides or on one."""
 
     def make(repeat: int, contestant: int) -> tuple[Groups, Groups]:
         systems = [unseen(lines[:SEGMENTS], repeat, contestant) for lines in corpus.systems]
         groups = [list(several) for several in zip(*systems, strict=True)]
-        return groups, groups
+        return groups, [[line] for line in unseen(corpus.references[:SEGMENTS], repeat, contestant)] if one else groups
 
     return make
 
@@ -236,6 +237,10 @@ def main(options: Any) -> None:
     if "groups" in tasks:
         name = f"{SEGMENTS} groups of {len(corpus.systems)} x {len(corpus.systems)}"
         measured.append((name, "pairwise", fresh_segments(corpus), 4))
+    if "one" in tasks:
+        measured.append(
+            (f"{SEGMENTS} groups of {len(corpus.systems)} x 1", "pairwise", fresh_segments(corpus, True), 4)
+        )
     if "repetitive" in tasks:
         for name, make in REPETITIVE.items():
             measured.append((f"{SIZES[-1]} x {SIZES[-1]}, {name}", "pairwise", fresh_repetitive(make), 2))

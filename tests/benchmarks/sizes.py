@@ -204,6 +204,11 @@ def bleu_tasks() -> list[Task]:
                 Way("sacrebleu corpus_score, texts in its cache", lambda: of_sacrebleu(corpus()), warm=True),
             ],
         ),
+        task(
+            "BLEU of characters, corpus",
+            {**exp, "tokenizer": "char"},
+            [Way("sacrebleu corpus_score", lambda: of_sacrebleu(BLEU(tokenize="char")))],
+        ),
         sentences(
             "BLEU 13a, sentences",
             {**exp, "effective_order": True},

@@ -34,9 +34,8 @@ def match_ngrams(hypothesis: Tokens, references: Sequence[Tokens], orders: int) 
 
 def match_each(hypothesis: Tokens, references: Sequence[Tokens], orders: int) -> list[list[int]]:
     """Return for each reference by itself how many n-grams match in each order."""
-    documents = [hypothesis, *references]
-    if isinstance(hypothesis, str) and sum(map(len, documents)) > _LONG_TEXTS:
-        return _match_slices(documents, orders)
+    if isinstance(hypothesis, str) and len(hypothesis) + sum(map(len, references)) > _LONG_TEXTS:
+        return _match_slices([hypothesis, *references], orders)
     tokens = [*hypothesis, _END_OF_HYPOTHESIS]
     known: dict[int, dict[Hashable, list[int]]] | None = {} if len(references) > 1 else None
     return [_match(tokens, [*reference, _END_OF_REFERENCE], orders, len, known) for reference in references]
@@ -79,8 +78,7 @@ def _match(
     for order in range(orders):
         longer: list[tuple[Sequence[int], Sequence[int]]] = []
         for positions, other_positions in groups:
-            group = order * len(tokens) + positions[0]
-            here = None if known is None else known.get(group)
+            here = None if known is None else known.get(order * len(tokens) + positions[0])
             if here is None:
                 here = {}
                 for position in positions:
@@ -90,7 +88,7 @@ def _match(
                     else:
                         here[token] = [position]
                 if known is not None:
-                    known[group] = here
+                    known[order * len(tokens) + positions[0]] = here
             there: dict[Hashable, list[int]] = {}
             for position in other_positions:
                 token = others[position + order]
@@ -100,6 +98,12 @@ def _match(
                     there[token] = [position]
             for token, right in there.items():
                 left = here[token]
+                if len(left) == 1 == len(right):  # most, so that they come first
+                    single, position, length = left[0], right[0], order
+                    while length < orders and tokens[single + length] == others[position + length]:
+                        matches[length] += 1
+                        length += 1
+                    continue
                 if len(left) == 1:
                     single, several, followed, followers = left[0], right, tokens, others
                 elif len(right) == 1:

@@ -81,7 +81,7 @@ class RepetitionMeasure(OrderMeasure[RepetitionStatistics]):
     layout = Layout(RepetitionStatistics, (None, None))
     higher_is_better = False
     has_references = False
-    python_text_limit, python_token_limit = 6000, 1200
+    python_text_limit, python_token_limit = 16_000, 2200
 
     def statistics(self, batch: Batch) -> RepetitionStatistics:
         texts = batch.sides.hypotheses

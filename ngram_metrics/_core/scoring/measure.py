@@ -176,7 +176,7 @@ class OrderMeasure(Measure[Statistics]):
 
     ngram: int
 
-    python_text_limit, python_token_limit = 8000, 1200
+    python_text_limit, python_token_limit = 10_500, 1500
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ngram", checked_order(self.ngram))
