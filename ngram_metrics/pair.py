@@ -29,15 +29,9 @@ from ngram_metrics._core.basics.option_checks import (
 )
 from ngram_metrics._core.counting.python_matches import RougeText
 from ngram_metrics._core.text.messages import name_unhashable
-from ngram_metrics._core.text.single_texts import (
-    prepare_texts,
-    read_summaries,
-    split_characters,
-    split_words,
-    summary_of_ids,
-)
+from ngram_metrics._core.text.single_texts import read_summaries, split_characters, split_words, summary_of_ids
 from ngram_metrics._core.text.tokenizer_option import is_for_text_only
-from ngram_metrics._core.text.word_rules import has_splitter
+from ngram_metrics._core.text.word_rules import has_splitter, prepare_texts
 
 if TYPE_CHECKING:
     from ngram_metrics._core.basics.option_checks import RougeKey, Smoothing

@@ -28,11 +28,10 @@ from ngram_metrics._core.metrics.gleu import GleuMeasure
 from ngram_metrics._core.metrics.overlap import OverlapMeasure
 from ngram_metrics._core.metrics.repetition import RepetitionMeasure
 from ngram_metrics._core.metrics.rouge import MeanRougeMeasure, RougeMeasure
-from ngram_metrics._core.metrics.ter import PARTS, TerMeasure
+from ngram_metrics._core.metrics.ter import PARTS, TerMeasure, TextReader
 from ngram_metrics._core.scoring.measure import AnyMeasure
 from ngram_metrics._core.text.character_reader import CharacterReader
 from ngram_metrics._core.text.rouge_reader import RougeReader
-from ngram_metrics._core.text.text_reader import TextReader
 from ngram_metrics._core.text.word_reader import WordReader
 
 CPU = torch.device("cpu")

@@ -71,17 +71,6 @@ def number_ids(documents: Sequence[Sequence[int]]) -> RaggedTokens:
     return RaggedTokens(torch.from_numpy(ids), host_counts(lengths), bound)
 
 
-def columns_of(segments: Segments) -> list[Integers]:
-    """Return the number of documents of each segment or row: hypotheses of each system, and references."""
-    counts = np.array(segments.counts, np.int64)
-    if segments.together:
-        return [np.array([len(side)], np.int64) for side in (segments.hypotheses, segments.references)]
-    if segments.hypothesis_counts is not None:
-        return [np.array(segments.hypothesis_counts, np.int64), counts]
-    systems = len(segments.hypotheses) // max(1, len(counts))
-    return [*[np.ones_like(counts)] * systems, counts]
-
-
 def number_tensors(segments: Segments, dropped: tuple[int, ...]) -> RaggedTokens:
     """Concatenate 1-D id tensors without the ``dropped`` ids, and renumber the rest, which waits for the device.
 
