@@ -25,20 +25,13 @@ from ngram_metrics._core.basics.option_checks import (
     Accumulate,
     check_choice,
     checked_keys,
-    pad_ids,
     resolve_effective_order,
 )
 from ngram_metrics._core.counting.python_matches import RougeText
 from ngram_metrics._core.text.messages import name_unhashable
-from ngram_metrics._core.text.single_texts import (
-    prepare_texts,
-    read_summaries,
-    split_characters,
-    split_words,
-    summary_of_ids,
-)
+from ngram_metrics._core.text.single_texts import read_summaries, split_characters, split_words, summary_of_ids
 from ngram_metrics._core.text.tokenizer_option import is_for_text_only
-from ngram_metrics._core.text.word_rules import has_splitter
+from ngram_metrics._core.text.word_rules import has_splitter, prepare_texts
 
 if TYPE_CHECKING:
     from ngram_metrics._core.basics.option_checks import RougeKey, Smoothing
@@ -49,7 +42,6 @@ if TYPE_CHECKING:
     from ngram_metrics._core.metrics.rouge import RougeMeasure
     from ngram_metrics._core.scoring.measure import AnyMeasure
     from ngram_metrics._core.text.input_types import Document, Tokenizer
-    from ngram_metrics._core.text.reader import Reader
 
 __all__ = ["bleu", "chrf", "rouge", "gleu", "overlap"]
 
@@ -163,12 +155,10 @@ def name_document(index: int) -> str:
     return f"reference {index - 1} of segment 0" if index else "segment 0"
 
 
-def _else_by(
-    name: str, make_reader: Callable[..., Reader]
-) -> Callable[[Callable[_Given, _Score]], Callable[_Given, _Score]]:
+def _else_by(name: str) -> Callable[[Callable[_Given, _Score]], Callable[_Given, _Score]]:
     """Return a decorator that refuses what is wrong, and passes other unusual input on to a function of ``functional``.
 
-    ``make_reader`` makes the reader of that function from the same options.
+    The function that is decorated has the name of its metric in the registry.
     """
 
     def decorate(function: Callable[_Given, _Score]) -> Callable[_Given, _Score]:
@@ -182,7 +172,7 @@ def _else_by(
             except (Unusual, OverflowError):
                 # The block ends before other functions are called, so that their errors have no other one before them.
                 given = _name_arguments(function, args, options)
-            _refuse_wrong(make_reader, **given)
+            _refuse_wrong(function.__name__, **given)
             return _call_functional(name, **given)
 
         return score
@@ -197,43 +187,18 @@ def _name_arguments(function: Callable[..., object], args: Any, options: Any) ->
     return check_arguments(function, args, options)
 
 
-def _refuse_wrong(make_reader: Callable[..., Reader], hypothesis: Any, references: Any, **options: Any) -> None:
-    """Raise the error of ``functional`` for wrong options for reading, and for wrong documents, without torch."""
+def _refuse_wrong(metric: str, hypothesis: Any, references: Any, **options: Any) -> None:
+    """Raise the error of ``functional`` for wrong options, and for wrong documents, without torch."""
+    from ngram_metrics._core.metrics.registry import REGISTRY
     from ngram_metrics._core.text import input_forms
 
-    reader = make_reader(**options)
+    reader = REGISTRY[metric].make(**options).reader
     segments = input_forms.read([hypothesis], [references])
     if isinstance(segments, input_forms.PaddedSegments) or segments.kind == "text":
         return
     reader.check_text_options(segments.kind)
-    documents = segments.documents
-    if segments.kind == "tokens":
-        reader.check_tokens(documents, segments.name_of)
-    elif {*map(type, documents)} <= {list, tuple}:
-        padding = pad_ids(reader.pad_id)
-        for index, ids in enumerate(documents):
-            kept = [token for token in ids if token not in padding]
-            input_forms.refuse_negative(kept, segments.name_of(index), options.get("sentence_separator_id"))
-
-
-def _word_reader(tokenizer: Any = None, lowercase: Any = False, pad_id: Any = None, **_: Any) -> Reader:
-    from ngram_metrics._core.text.word_reader import WordReader
-
-    return WordReader(tokenizer, lowercase, pad_id)
-
-
-def _character_reader(
-    lowercase: Any = False, whitespace: Any = False, word_order: int = 0, pad_id: Any = None, **_: Any
-) -> Reader:
-    from ngram_metrics._core.text.character_reader import CharacterReader
-
-    return CharacterReader(lowercase, whitespace, word_order > 0, pad_id)
-
-
-def _rouge_reader(rouge_keys: Any = None, accumulate: Any = None, **options: Any) -> Reader:
-    from ngram_metrics._core.text.rouge_reader import RougeReader
-
-    return RougeReader(**options)
+    if {*map(type, segments.documents)} <= {list, tuple}:
+        reader.read_in_python(segments)
 
 
 def _call_functional(name: str, hypothesis: Any, references: Any, **options: Any) -> Any:
@@ -243,7 +208,7 @@ def _call_functional(name: str, hypothesis: Any, references: Any, **options: Any
     return {key: value.item() for key, value in scores.items()} if isinstance(scores, dict) else scores.item()
 
 
-@_else_by("bleu_score", _word_reader)
+@_else_by("bleu_score")
 def bleu(
     hypothesis: Document,
     references: Document | Sequence[Document],
@@ -288,7 +253,7 @@ def bleu(
     return _score(measure, documents)
 
 
-@_else_by("chrf_score", _character_reader)
+@_else_by("chrf_score")
 def chrf(
     hypothesis: Document,
     references: Document | Sequence[Document],
@@ -321,7 +286,7 @@ def chrf(
     return measure.score_in_python(measure.count_in_python(kinds[0], kinds[1:]))
 
 
-@_else_by("rouge_score", _rouge_reader)
+@_else_by("rouge_score")
 def rouge(
     hypothesis: Document,
     references: Document | Sequence[Document],
@@ -400,7 +365,7 @@ def _make_rouge_plan(
     return RougeMeasure(tuple(ROUGE_KEYS[key] for key in keys)), names
 
 
-@_else_by("gleu_score", _word_reader)
+@_else_by("gleu_score")
 def gleu(
     hypothesis: Document,
     references: Document | Sequence[Document],
@@ -420,7 +385,7 @@ def gleu(
     return _score_words(_make_gleu(ngram), hypothesis, references, tokenizer, pad_id)
 
 
-@_else_by("ngram_overlap", _word_reader)
+@_else_by("ngram_overlap")
 def overlap(
     hypothesis: Document,
     references: Document | Sequence[Document],

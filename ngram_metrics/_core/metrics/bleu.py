@@ -64,8 +64,7 @@ from ngram_metrics._core.counting.documents import UPDATE_GROUPS, Batch, float_d
 from ngram_metrics._core.counting.matches import closest_reference_length, count_matches, ngram_totals
 from ngram_metrics._core.counting.python_matches import Tokens, list_totals, match_ngrams
 from ngram_metrics._core.scoring.measure import Layout, Measure, PairCounts
-from ngram_metrics._core.scoring.metric_row import MetricRow
-from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.word_reader import WordReader
 

@@ -44,10 +44,9 @@ from ngram_metrics._core.counting.documents import Batch, float_dtype
 from ngram_metrics._core.counting.matches import ngram_totals
 from ngram_metrics._core.counting.python_matches import Tokens, list_totals, match_each
 from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, PairCounts
-from ngram_metrics._core.scoring.metric_row import MetricRow
 from ngram_metrics._core.scoring.references import PairMeasure
 from ngram_metrics._core.scoring.rows import PYTHON_ROWS, pack, score_rows
-from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
 from ngram_metrics._core.text.character_reader import CharacterReader
 
 if TYPE_CHECKING:

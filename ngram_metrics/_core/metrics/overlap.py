@@ -29,9 +29,8 @@ from ngram_metrics._core.counting.documents import float_dtype
 from ngram_metrics._core.counting.matches import count_ngrams
 from ngram_metrics._core.counting.python_matches import Tokens, match_each
 from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, OrderMeasure, PairCounts
-from ngram_metrics._core.scoring.metric_row import MetricRow
 from ngram_metrics._core.scoring.references import PairMeasure
-from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.word_reader import WordReader
 

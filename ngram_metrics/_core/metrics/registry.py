@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 
 from ngram_metrics._core.basics.option_checks import DEFAULT_ROUGE_KEYS, ROUGE_KEYS
-from ngram_metrics._core.scoring.metric_row import MetricRow
-from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 
 #: The file of each metric.

@@ -51,8 +51,7 @@ from ngram_metrics._core.counting.matches import count_ngrams, ngram_totals
 from ngram_metrics._core.counting.python_matches import Tokens
 from ngram_metrics._core.metrics.bleu import BleuStatistics
 from ngram_metrics._core.scoring.measure import Layout, OrderMeasure
-from ngram_metrics._core.scoring.metric_row import MetricRow
-from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.word_reader import WordReader
 

@@ -72,7 +72,6 @@ from ngram_metrics._core.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics._core.counting.subsequence.subsequence_pairs import all_pairs_subsequences
 from ngram_metrics._core.counting.subsequence.union import union_subsequence_hits
 from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, Measure, PairCounts, Statistics
-from ngram_metrics._core.scoring.metric_row import MetricRow
 from ngram_metrics._core.scoring.references import (
     Pairs,
     best_statistics,
@@ -81,7 +80,7 @@ from ngram_metrics._core.scoring.references import (
     pair_up,
     sum_over_references,
 )
-from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.rouge_reader import RougeReader
 

@@ -5,8 +5,9 @@ Everything that a user calls holds a ``Scorer``, which the file of each metric m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, get_args
 
 from ngram_metrics._core.basics.lazy import torch
@@ -256,6 +257,39 @@ class Scorer:
         settings = {"unit": kind, "avg": self.average}
         settings |= {**self.reader.signature(kind), **self.measure.signature(), **draws}
         return format_signature(settings, references if self.measure.has_references else None)
+
+
+class MetricRow(NamedTuple):
+    """What is known of a metric before it is made.
+
+    Attributes:
+        title: its name as papers write it; in lower case, the name by which it is known here.
+        make: the function that makes it.
+        text_options: the options for text that it takes, as the command names them, and their names in that function.
+        options: the options by which it differs from other metrics that it makes.
+        average: the average of its function.
+        pair_names: the names under which it scores pairs, for MBR decoding; ROUGE has one for each key.
+        needs_references: whether hypotheses are compared with references.
+        python_cost: the nanoseconds that a character takes more in plain Python than in arrays; None if only arrays
+            count it.
+    """
+
+    title: str
+    make: Callable[..., Scorer]
+    text_options: Mapping[str, str] = MappingProxyType({})
+    options: Mapping[str, Any] = MappingProxyType({})
+    average: Average = "micro"
+    pair_names: tuple[str, ...] = ()
+    needs_references: bool = True
+    python_cost: int | None = None
+
+    def text_parameters(self, text_options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options for text that the function takes, by the names of its parameters, but for None."""
+        return {
+            name: text_options[option]
+            for option, name in self.text_options.items()
+            if text_options.get(option) is not None
+        }
 
 
 def count_systems(

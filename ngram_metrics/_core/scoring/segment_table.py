@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.basics.option_checks import pad_ids, refuse_average_none
@@ -16,9 +16,6 @@ from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.text.input_forms import Segments, read, read_texts
 from ngram_metrics._core.text.input_types import Document, Hypotheses, References
 from ngram_metrics._core.text.messages import type_name, visible
-
-if TYPE_CHECKING:
-    pass
 
 #: Markup characters in a line of Markdown or HTML. In TensorBoard a backslash does not escape all of them.
 _MARKUP = str.maketrans({character: f"&#{ord(character)};" for character in "&<>|\\`*_[]~"})

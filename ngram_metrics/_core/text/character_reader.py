@@ -15,7 +15,6 @@ from ngram_metrics._core.basics.option_checks import pad_signature
 from ngram_metrics._core.counting.documents import Batch, RaggedTokens, even_chunks
 from ngram_metrics._core.text.input_forms import Segments
 from ngram_metrics._core.text.messages import NameOf, shortened
-from ngram_metrics._core.text.numbering import columns_of
 from ngram_metrics._core.text.reader import Reader, batch_of, sides_of
 from ngram_metrics._core.text.single_texts import split_characters
 from ngram_metrics._core.text.word_bounds import CHARACTERS, CHRF_WORDS, code_points, counts_between, text_of
@@ -81,7 +80,7 @@ class CharacterReader(Reader):
         batch = batch_of(segments, number_characters(texts, self.whitespace))
         if not self.words:
             return batch
-        return batch._replace(words=sides_of(segments, number_words(CHRF_WORDS, texts, columns_of(segments))))
+        return batch._replace(words=sides_of(segments, number_words(CHRF_WORDS, texts, segments.columns)))
 
 
 def number_characters(texts: Sequence[str], whitespace: bool) -> RaggedTokens:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.counting.documents import DocumentGroups, RaggedSides, host_counts
@@ -24,9 +24,6 @@ from ngram_metrics._core.text.input_forms import (
 from ngram_metrics._core.text.input_types import Groups
 from ngram_metrics._core.text.messages import pluralize, shortened, type_name
 from ngram_metrics._core.text.reader import Reader
-
-if TYPE_CHECKING:
-    pass
 
 
 def read_rows(reader: Reader, hypotheses: Groups, references: Groups) -> list[tuple[DocumentGroups, DocumentGroups]]:

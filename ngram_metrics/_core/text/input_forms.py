@@ -95,6 +95,17 @@ class Segments(NamedTuple):
         """The hypotheses, followed by the references."""
         return self.hypotheses + self.references
 
+    @property
+    def columns(self) -> list[NDArray[np.int64]]:
+        """The number of documents of each segment or row: hypotheses of each system, and references."""
+        counts = np.array(self.counts, np.int64)
+        if self.together:
+            return [np.array([len(side)], np.int64) for side in (self.hypotheses, self.references)]
+        if self.hypothesis_counts is not None:
+            return [np.array(self.hypothesis_counts, np.int64), counts]
+        systems = len(self.hypotheses) // max(1, len(counts))
+        return [*[np.ones_like(counts)] * systems, counts]
+
     def name_of(self, index: int) -> str:
         """Return the name of a document for an error message, where ``index`` counts hypotheses first."""
         first = len(self.hypotheses)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from ngram_metrics._core.basics.lazy import np, torch
 from ngram_metrics._core.counting.documents import RaggedTokens, host_counts, owners, ragged_from_ids, repeat_each
+from ngram_metrics._core.text.foreign_values import tensor_types
 from ngram_metrics._core.text.input_forms import Segments, refuse_negative
 from ngram_metrics._core.text.messages import NameOf, name_unhashable
 from ngram_metrics._core.text.word_bounds import Integers
@@ -70,17 +71,6 @@ def number_ids(documents: Sequence[Sequence[int]]) -> RaggedTokens:
     return RaggedTokens(torch.from_numpy(ids), host_counts(lengths), bound)
 
 
-def columns_of(segments: Segments) -> list[Integers]:
-    """Return the number of documents of each segment or row: hypotheses of each system, and references."""
-    counts = np.array(segments.counts, np.int64)
-    if segments.together:
-        return [np.array([len(side)], np.int64) for side in (segments.hypotheses, segments.references)]
-    if segments.hypothesis_counts is not None:
-        return [np.array(segments.hypothesis_counts, np.int64), counts]
-    systems = len(segments.hypotheses) // max(1, len(counts))
-    return [*[np.ones_like(counts)] * systems, counts]
-
-
 def number_tensors(segments: Segments, dropped: tuple[int, ...]) -> RaggedTokens:
     """Concatenate 1-D id tensors without the ``dropped`` ids, and renumber the rest, which waits for the device.
 
@@ -129,8 +119,11 @@ def listed_ids(segments: Segments, dropped: tuple[int, ...], separator: int | No
 
 def list_on_host(rows: Sequence[Sequence[_Value] | Tensor]) -> list[Sequence[_Value]]:
     """Return 1-D tensors as lists, from an accelerator in one copy, because each copy waits for it."""
-    tensors = [row for row in rows if isinstance(row, torch.Tensor)]
-    if tensors and tensors[0].device.type != "cpu" and len({row.device for row in tensors}) == 1:
+    types = tensor_types()
+    tensors = [row for row in rows if isinstance(row, types)]
+    if not tensors:
+        return cast("list[Sequence[_Value]]", list(rows))
+    if tensors[0].device.type != "cpu" and len({row.device for row in tensors}) == 1:
         tensors = list(torch.cat(tensors).cpu().split(list(map(len, tensors))))
     lists: list[Sequence[_Value]] = []
     remaining = iter(tensors)

@@ -26,8 +26,8 @@ from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.input_warnings import warn_of_texts_as_tokens
 from ngram_metrics._core.text.messages import NameOf
 from ngram_metrics._core.text.numbering import listed_ids, number_ids, number_tensors, number_tokens
-from ngram_metrics._core.text.single_texts import prepare_texts
 from ngram_metrics._core.text.tokenizer_option import is_for_text_only
+from ngram_metrics._core.text.word_rules import prepare_texts
 
 
 class Reader(ABC):

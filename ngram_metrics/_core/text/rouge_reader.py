@@ -38,7 +38,7 @@ from ngram_metrics._core.text.input_forms import PaddedSegments, Segments
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.input_warnings import warn_of_no_words
 from ngram_metrics._core.text.messages import NameOf, shortened, type_name
-from ngram_metrics._core.text.numbering import columns_of, listed_ids, number_ids, number_tokens
+from ngram_metrics._core.text.numbering import listed_ids, number_ids, number_tokens
 from ngram_metrics._core.text.reader import Reader, batch_of
 from ngram_metrics._core.text.single_texts import (
     SPLIT_AT_LINES,
@@ -161,9 +161,9 @@ class RougeReader(Reader):
         texts = segments.documents
         splitter = self.sentence_splitter
         if not self.sentences:
-            return batch_of(segments, self._number(texts, segments.name_of, columns_of(segments)))
+            return batch_of(segments, self._number(texts, segments.name_of, segments.columns))
         if splitter is None and self.normalizer is None and self._rule is not None and self.tokenizer in SPLIT_AT_LINES:
-            lines = self._number(texts, segments.name_of, columns_of(segments), by_line=True)
+            lines = self._number(texts, segments.name_of, segments.columns, by_line=True)
             text = owners(host_counts([1 + newlines for newlines in map(str.count, texts, repeat("\n"))]))
             # A line without words is no sentence.
             lengths = lines.lengths[lines.lengths > 0]
@@ -176,9 +176,9 @@ class RougeReader(Reader):
             return segments.name_of(owner[index])
 
         sizes = map(len, split)
-        columns = [np.array([sum(islice(sizes, size)) for size in column]) for column in columns_of(segments)]
+        columns = [np.array([sum(islice(sizes, size)) for size in column]) for column in segments.columns]
         lines = self._number(list(chain.from_iterable(split)), name_of, columns)
-        whole = self._number(texts, segments.name_of, columns_of(segments))
+        whole = self._number(texts, segments.name_of, segments.columns)
         return _add_summaries(segments, whole, DocumentGroups(lines, host_counts(list(map(len, split)))))
 
     def _encode_tokens(self, segments: Segments, dropped: tuple[int, ...]) -> Batch:

@@ -25,11 +25,6 @@ from ngram_metrics._core.text.word_rules import (
 SPLIT_AT_LINES = (None, "unicode")
 
 
-def prepare_texts(texts: Sequence[str], lowercase: bool) -> Sequence[str]:
-    """Return texts as they are split into words or characters."""
-    return list(map(str.lower, texts)) if lowercase else texts
-
-
 def split_words(texts: Sequence[str], tokenizer: object, name_of: NameOf) -> Sequence[Tokens]:
     """Return the words of each text, which ``name_of`` names in the errors of an external tokenizer."""
     if has_splitter(tokenizer):

@@ -12,7 +12,7 @@ from ngram_metrics._core.text.input_forms import Segments
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.input_warnings import warn_of_another_tokenizer
 from ngram_metrics._core.text.messages import NameOf
-from ngram_metrics._core.text.numbering import columns_of, number_tokens
+from ngram_metrics._core.text.numbering import number_tokens
 from ngram_metrics._core.text.reader import Reader, batch_of
 from ngram_metrics._core.text.single_texts import split_words
 from ngram_metrics._core.text.tokenizer_option import check_tokenizer, rule_of, tokenizer_signature
@@ -78,5 +78,5 @@ class WordReader(Reader):
         if rule is None or (rule is WHITESPACE and sum(map(len, texts)) < FEW_CHARACTERS):
             tokens = number_tokens(split_words(texts, self.tokenizer, segments.name_of), segments.name_of)
         else:
-            tokens = number_words(rule, texts, columns_of(segments))
+            tokens = number_words(rule, texts, segments.columns)
         return batch_of(segments, tokens)

@@ -176,6 +176,11 @@ def split_unicode(text: str) -> list[str]:
     return _unicode_expression().findall(lower_and_compose(text))
 
 
+def prepare_texts(texts: Sequence[str], lowercase: bool) -> Sequence[str]:
+    """Return texts as they are split into words or characters."""
+    return list(map(str.lower, texts)) if lowercase else texts
+
+
 def remove_whitespace(text: str) -> str:
     """Return the characters without whitespace."""
     return "".join(text.split())

@@ -23,8 +23,7 @@ from systems import output, references
 
 import ngram_metrics
 from ngram_metrics import Ter, evaluate, functional, ignite, mbr
-from ngram_metrics._core.metrics.ter import PARTS, TerMeasure
-from ngram_metrics._core.text.text_reader import TextReader
+from ngram_metrics._core.metrics.ter import PARTS, TerMeasure, TextReader
 from ngram_metrics.functional import ter_score
 from ngram_metrics.hugging_face import Reward
 

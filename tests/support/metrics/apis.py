@@ -13,7 +13,7 @@ import torchmetrics
 import ngram_metrics
 from ngram_metrics import functional, pair
 from ngram_metrics._core.metrics.registry import REGISTRY
-from ngram_metrics._core.scoring.metric_row import MetricRow
+from ngram_metrics._core.scoring.scorer import MetricRow
 
 #: What a class or a function has beside the options of the metric.
 INPUT = {"preds", "target", "texts", "hypothesis", "references"}
