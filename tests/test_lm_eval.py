@@ -217,7 +217,7 @@ def test_rouge_is_the_mean_f_of_the_documents(head: Head, name: str):
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_metrics_have_the_defaults_of_their_classes(head: Head, name: str):
     outputs = ["the cat, the cat, the cat, the cat. the cat", "A dog; a dog"]
-    references = [["the cat. the cat"], ["a dog, a dog"]]
+    references = [["the cat. the cat, the cat"], ["a dog, a dog"]]
     metric = OTHERS[name].metric(confidence=0.95)
     metric.update(*[outputs, references][: OTHERS[name].needed])
     (score, *_) = metric.compute().values()
