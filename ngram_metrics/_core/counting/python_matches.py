@@ -37,8 +37,7 @@ def match_each(hypothesis: Tokens, references: Sequence[Tokens], orders: int) ->
     if isinstance(hypothesis, str) and len(hypothesis) + sum(map(len, references)) > _LONG_TEXTS:
         return _match_slices([hypothesis, *references], orders)
     tokens = [*hypothesis, _END_OF_HYPOTHESIS]
-    known: dict[int, dict[Hashable, list[int]]] | None = {} if len(references) > 1 else None
-    return [_match(tokens, [*reference, _END_OF_REFERENCE], orders, len, known) for reference in references]
+    return [_match(tokens, [*reference, _END_OF_REFERENCE], orders, len) for reference in references]
 
 
 def _match_slices(texts: Sequence[Any], orders: int) -> list[list[int]]:
@@ -53,13 +52,7 @@ def _match_slices(texts: Sequence[Any], orders: int) -> list[list[int]]:
     return matches
 
 
-def _match(
-    tokens: Tokens,
-    others: Tokens,
-    orders: int,
-    most: Callable[[Sequence[int]], int],
-    known: dict[int, dict[Hashable, list[int]]] | None = None,
-) -> list[int]:
+def _match(tokens: Tokens, others: Tokens, orders: int, most: Callable[[Sequence[int]], int]) -> list[int]:
     """Return the matches of each order.
 
     The positions where equal n-grams begin, in the hypothesis and in the references, are a group. The next token splits
@@ -71,24 +64,19 @@ def _match(
         others: of the reference or of all references, each with its end.
         orders: the longest order.
         most: returns how many of some positions are in the reference that has most of them.
-        known: how groups of the hypothesis are split, for the next reference of the same hypothesis.
     """
     matches = [0] * orders
     groups: list[tuple[Sequence[int], Sequence[int]]] = [(range(len(tokens)), range(len(others)))]
     for order in range(orders):
         longer: list[tuple[Sequence[int], Sequence[int]]] = []
         for positions, other_positions in groups:
-            here = None if known is None else known.get(order * len(tokens) + positions[0])
-            if here is None:
-                here = {}
-                for position in positions:
-                    token = tokens[position + order]
-                    if token in here:
-                        here[token].append(position)
-                    else:
-                        here[token] = [position]
-                if known is not None:
-                    known[order * len(tokens) + positions[0]] = here
+            here: dict[Hashable, list[int]] = {}
+            for position in positions:
+                token = tokens[position + order]
+                if token in here:
+                    here[token].append(position)
+                else:
+                    here[token] = [position]
             there: dict[Hashable, list[int]] = {}
             for position in other_positions:
                 token = others[position + order]

@@ -60,7 +60,7 @@ class GleuMeasure(OrderMeasure[GleuStatistics], PairMeasure[GleuStatistics]):
             (sum(matches), max(has, sum(list_totals(len(reference), self.ngram))))
             for matches, reference in zip(match_each(hypothesis, references, self.ngram), references, strict=True)
         ]
-        return max(rows, key=lambda row: self.score_in_python(row) if row[1] else -1.0)
+        return rows[0] if len(rows) == 1 else max(rows, key=lambda row: self.score_in_python(row) if row[1] else -1.0)
 
     def score(self, statistics: GleuStatistics) -> Tensor:
         dtype = float_dtype(statistics.matches.device)

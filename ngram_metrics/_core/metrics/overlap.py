@@ -60,7 +60,7 @@ class OverlapMeasure(OrderMeasure[MatchStatistics], PairMeasure[MatchStatistics]
             (matches[-1], has, max(0, len(reference) - self.ngram + 1))
             for matches, reference in zip(match_each(hypothesis, references, self.ngram), references, strict=True)
         ]
-        return max(rows, key=self.score_in_python)
+        return rows[0] if len(rows) == 1 else max(rows, key=self.score_in_python)
 
     def score(self, statistics: MatchStatistics) -> Tensor:
         dtype = float_dtype(statistics.matches.device)
