@@ -72,11 +72,7 @@ def number_ids(documents: Sequence[Sequence[int]]) -> RaggedTokens:
 
 
 def number_tensors(segments: Segments, dropped: tuple[int, ...]) -> RaggedTokens:
-    """Concatenate 1-D id tensors without the ``dropped`` ids, and renumber the rest, which waits for the device.
-
-    Raises:
-        ValueError: a negative id, as in ``listed_ids``.
-    """
+    """Concatenate 1-D id tensors without ``dropped`` ids, and renumber the rest, which waits for the device."""
     documents = segments.documents
     ids = torch.cat(documents).cpu()
     lengths = host_counts(list(map(len, documents)))
