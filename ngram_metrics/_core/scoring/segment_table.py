@@ -22,20 +22,13 @@ _MARKUP = str.maketrans({character: f"&#{ord(character)};" for character in "&<>
 
 
 class SegmentTable:
-    """The first segments since the last ``clear``, one per row.
+    """The first segments since the last ``clear``, one per row, up to a number of ``segments``.
 
-    Args:
-        metrics: metrics of this package by name; their states are neither read nor changed.
-        kind: the class of all metrics; for one value of a metric, the class of the whole metric.
-        segments: the number of segments to keep, at least 0.
+    The ``metrics``, whose states are neither read nor changed, must be of the class ``kind``, or values of such.
 
     Attributes:
         columns: ``hypothesis``, ``references``, and the name of each score.
         rows: the texts, with one line per reference, and scores from 0 to 1.
-
-    Raises:
-        TypeError: a metric of another kind.
-        ValueError: no metric, or one with ``average="none"``; a negative number of segments.
     """
 
     def __init__(self, metrics: Mapping[str, Any], kind: type, segments: int) -> None:

@@ -93,10 +93,8 @@ def number_tensors(segments: Segments, dropped: tuple[int, ...]) -> RaggedTokens
 def listed_ids(segments: Segments, dropped: tuple[int, ...], separator: int | None = None) -> list[Sequence[int]]:
     """Return the ids of each segment, hypotheses first, without the ids that are not tokens.
 
-    The ``separator`` is kept, even if it is negative or ``dropped``.
-
-    Raises:
-        ValueError: another negative id that is not ``dropped``, in a segment that was not a row of a padded tensor.
+    The ``separator`` is kept, even if it is negative or ``dropped``. Another negative id that is not ``dropped`` raises
+    ValueError, but in a row of a padded tensor.
     """
     documents = list_on_host(segments.documents)
     without = set(dropped) - {separator}

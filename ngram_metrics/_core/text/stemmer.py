@@ -65,10 +65,7 @@ def rouge_stem(word: str) -> str:
 
 
 def porter_stem(word: str) -> str:
-    """Return the stem of a word, in lower case.
-
-    Raises:
-        TypeError: not a ``str``.
+    """Return the stem of a ``str``, a word, in lower case.
 
     Example:
         >>> from ngram_metrics._core.text.stemmer import porter_stem
