@@ -171,9 +171,9 @@ def _else_by(name: str) -> Callable[[Callable[_Given, _Score]], Callable[_Given,
                 raise
             except (Unusual, OverflowError):
                 # The block ends before other functions are called, so that their errors have no other one before them.
-                given = _name_arguments(function, args, options)
-            _refuse_wrong(function.__name__, **given)
-            return _call_functional(name, **given)
+                arguments = _name_arguments(function, args, options)
+            _refuse_wrong(function.__name__, **arguments)
+            return _call_functional(name, **arguments)
 
         return score
 

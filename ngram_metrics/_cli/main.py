@@ -36,8 +36,7 @@ _SIGNALS = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGT
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command, by default ``score``, and return the exit code, or raise SystemExit(2) for wrong arguments.
 
-    Args:
-        arguments: the words after the name of the program, or None in the process of the command.
+    ``arguments`` are the words after the name of the program, or None in the process of the command.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     command = words.pop(0) if words and words[0] in _COMMANDS else "score"
@@ -93,10 +92,10 @@ def _score(options: ScoreOptions, sources: Sequence[Source], ends: bool) -> tupl
 
 def make_scorers(options: Options) -> dict[str, Scorer]:
     """Return the metrics that the options name."""
-    given = vars(options)
+    text_options = vars(options)
     if options.spm_model:
-        given = {**given, "tokenizer": _load_model(options.spm_model)}
-    return {name: make_metric(name, **given) for name in options.metrics}
+        text_options = {**text_options, "tokenizer": _load_model(options.spm_model)}
+    return {name: make_metric(name, **text_options) for name in options.metrics}
 
 
 def _load_model(path: str) -> Tokenizer:

@@ -70,12 +70,7 @@ def whole_number(value: object) -> int | None:
 
 
 def checked_order(value: object, name: str = "ngram order", lowest: int = 1) -> int:
-    """Return an order of n-grams as ``int``.
-
-    Raises:
-        TypeError: a value that is not an integer.
-        ValueError: an integer outside ``lowest`` .. ``MAX_ORDER``.
-    """
+    """Return an order of n-grams, ``lowest`` to ``MAX_ORDER``, as ``int``, or raise TypeError or ValueError."""
     order = whole_number(value)
     if order is None:
         raise TypeError(f"{name} must be an integer (got: {value!r})")
@@ -89,12 +84,7 @@ def checked_order(value: object, name: str = "ngram order", lowest: int = 1) -> 
 
 
 def checked_number(value: object, name: str, highest: float = sys.float_info.max, reason: str = "") -> float:
-    """Return a number as ``float``, or an error with the ``reason`` for its limit.
-
-    Raises:
-        TypeError: a value that is not a number.
-        ValueError: a number below 0, or above ``highest``, or one that is not finite.
-    """
+    """Return a number from 0 to ``highest`` as ``float``, or an error with the ``reason`` for its limit."""
     if not hasattr(value, "__float__"):  # float() would accept a str, which has none
         raise TypeError(f"{name} must be a number (got: {value!r})")
     try:
@@ -134,12 +124,7 @@ def exact(value: float, format_spec: str) -> str:
 
 
 def pad_ids(pad_id: int | Sequence[int] | None) -> tuple[int, ...]:
-    """Return the ids that are not tokens as a tuple.
-
-    Raises:
-        TypeError: not an integer, a sequence of integers, or None.
-        ValueError: an integer that int64 does not hold.
-    """
+    """Return the ids that are not tokens as a tuple, or raise TypeError, or ValueError for one beyond int64."""
     if pad_id is None:
         return ()
     ids = pad_id if isinstance(pad_id, Sequence) and not isinstance(pad_id, (str, bytes)) else (pad_id,)
@@ -198,12 +183,7 @@ def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
 
 
 def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, ...]:
-    """Return ``rouge_keys`` as a tuple, where a str is one key.
-
-    Raises:
-        TypeError: neither a key nor a sequence of keys.
-        ValueError: no key, or an unknown key.
-    """
+    """Return ``rouge_keys`` as a tuple, where a str is one key, or raise TypeError or ValueError."""
     if not isinstance(rouge_keys, Iterable) or isinstance(rouge_keys, Set):
         raise TypeError(f"rouge_keys is {rouge_keys!r}: expected a key or a sequence of keys")
     keys: tuple[RougeKey, ...] = (rouge_keys,) if isinstance(rouge_keys, str) else tuple(rouge_keys)

@@ -24,10 +24,7 @@ def open_output(path: str | None) -> Iterator[Callable[[str], object]]:
     """Open a file, or standard output if ``path`` is None, and yield a function that writes text to it.
 
     The text is written in UTF-8, and invalid characters, as in the names of files, are escaped. A file changes when all
-    of the text is written; until then, and after an error, it remains as it was.
-
-    Raises:
-        OutputError: the text could not be written.
+    of the text is written; until then, and after an error, an OutputError, it remains as it was.
     """
     if path is None and sys.stdout is None:
         raise OutputError("cannot write to standard output: it is closed")

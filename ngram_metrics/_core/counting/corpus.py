@@ -98,12 +98,9 @@ class CorpusNgrams(NamedTuple):
 
 
 def corpus_ngrams(tokens: RaggedTokens, max_order: int, document: Tensor | None = None) -> Iterator[CorpusNgrams]:
-    """Count the n-grams of a corpus for each of the orders ``1..max_order``.
+    """Count the n-grams of a corpus of texts with one vocabulary for each of the orders ``1..max_order``.
 
-    Args:
-        tokens: the texts, with one vocabulary.
-        max_order: the longest order to count, at least 1.
-        document: ``(texts,)`` int64, ascending, the document of each text; None if each text is one.
+    ``document`` ``(texts,)`` int64, ascending, is the document of each text; None if each text is one.
     """
     lengths = tokens.lengths
     document = torch.arange(len(lengths), device="cpu") if document is None else document

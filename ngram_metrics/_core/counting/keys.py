@@ -2,7 +2,7 @@
 
 An n-gram is a number with one digit per token, the first token highest, after the number of its group (only documents
 of the same group are compared). The digit 0 means 'past the end of the document', so an n-gram counts if its last digit
-is not 0. Nothing is hashed.
+is not 0. Nothing is hashed. Matches have other kernels: ``matches`` for padded ids, ``numpy_matches`` on a CPU.
 
 Sorting the keys of the longest order makes equal n-grams of every shorter order adjacent too, because a shorter n-gram
 is the number without its last digits. So one sort serves all orders whose digits fit an int64 together. If not all fit,

@@ -46,9 +46,8 @@ def count_ngrams(lengths: Tensor, order: int) -> Tensor:
 def count_matches(documents: SidesOrPairs, max_order: int) -> Tensor:
     """Count the matches of each hypothesis with its references, up to an order of at least 1.
 
-    Returns:
-        ``(segments, orders)`` int64: for each order the sum over its n-grams of the smaller of the count in the
-        hypothesis and the largest count in one reference.
+    They are ``(segments, orders)`` int64: for each order the sum over its n-grams of the smaller of the count in the
+    hypothesis and the largest count in one reference.
     """
     if isinstance(documents, (RaggedPairs, RaggedSides)):
         return numpy_matches(documents, max_order)

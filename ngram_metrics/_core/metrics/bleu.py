@@ -101,19 +101,7 @@ class BleuStatistics(NamedTuple):
 
 @dataclass(frozen=True)
 class BleuMeasure(Measure[BleuStatistics]):
-    """BLEU under fixed settings.
-
-    Attributes:
-        ngram: the longest order, 1 to 1,000.
-        smooth: one of ``SMOOTHINGS``.
-        smooth_value: the value for ``floor``, 0 to 1, or ``add-k``, 0 to 1e15; None for the default.
-        weights: the weight of each order, ``ngram`` numbers from 0 to 1e15; None for equal weights that sum to 1.
-        effective_order: whether orders without any n-gram are left out.
-
-    Raises:
-        TypeError: a setting of another type.
-        ValueError: a setting out of its range.
-    """
+    """BLEU under the settings of ``ngram_metrics.Bleu``; wrong ones raise TypeError or ValueError."""
 
     ngram: int = 4
     smooth: Smoothing = "exp"

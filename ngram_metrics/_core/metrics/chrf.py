@@ -60,20 +60,10 @@ _EPSILON = 1e-16
 
 @dataclass(frozen=True)
 class ChrfMeasure(PairMeasure[MatchStatistics]):
-    """chrF under fixed settings.
-
-    Attributes:
-        char_order: the longest order of characters, 0 to 1,000.
-        word_order: the longest order of words, 0 to 1,000; 2 is chrF++.
-        beta: how much recall weighs against precision, 0 to 1e15.
-        eps_smoothing: whether F is averaged over all orders; see the module's docstring.
+    """chrF under the settings of ``ngram_metrics.ChrF``, which are checked; either order may be 0, but not both.
 
     Statistics are ``(..., orders)``, of characters and then of words. A hypothesis has a total of 0 in orders that the
     reference lacks.
-
-    Raises:
-        TypeError: a setting of another type.
-        ValueError: a setting out of its range, or both orders 0.
     """
 
     char_order: int = 6

@@ -52,14 +52,10 @@ def takers_of(text_option: str) -> tuple[str, ...]:
 
 
 def make_metric(name: str, **text_options: Tokenizer | bool | None) -> Scorer:
-    """Return a metric with this name, one of ``METRIC_NAMES``.
+    """Return a metric with this name, one of ``METRIC_NAMES``, or raise KeyError.
 
     A metric takes the options for text that its row names, and leaves out the others. It has its own default for an
     option that is missing or None.
-
-    Raises:
-        KeyError: an unknown name.
-        ModuleNotFoundError: TER, and sacrebleu is not installed.
     """
     row = row_of(name)
     options = {**row.options, **row.text_parameters(text_options)}

@@ -51,19 +51,14 @@ PARTS = math.lcm(*range(1, _REFERENCES + 1))
 class TextReader(Reader):
     """Reads a text as one token on the CPU, whose id is the index of the text in ``Batch.texts``.
 
-    Attributes:
-        splits: whether the measure splits Chinese and Japanese, which have no spaces, into characters.
+    ``splits`` says whether the measure splits Chinese and Japanese, which have no spaces, into characters.
     """
 
     splits: bool = False
     pad_id: None = field(default=None, init=False)
 
     def encode(self, segments: Segments | PaddedSegments) -> Batch:
-        """Number checked texts.
-
-        Raises:
-            TypeError: tokens or ids.
-        """
+        """Number checked texts, or raise TypeError for tokens or ids."""
         if segments.kind != "text":
             raise TypeError(
                 f"the segments are {segments.kind}, and this metric takes text only: expected each as a str, such as "
@@ -103,18 +98,7 @@ class TerStatistics(NamedTuple):
 
 @dataclass(frozen=True)
 class TerMeasure(Measure[TerStatistics]):
-    """TER with sacrebleu's options.
-
-    Attributes:
-        normalized: whether punctuation is split off and XML escapes are resolved, as in Tercom.
-        no_punct: whether punctuation is removed.
-        asian_support: whether these two know Chinese and Japanese characters, and ``normalized`` splits them apart.
-        case_sensitive: whether case counts; else all texts are lowercased.
-
-    Raises:
-        TypeError: an option that is not True or False.
-        ModuleNotFoundError: sacrebleu is not installed.
-    """
+    """TER with the options of ``ngram_metrics.Ter``; without sacrebleu it raises ModuleNotFoundError."""
 
     normalized: bool = False
     no_punct: bool = False
@@ -134,11 +118,7 @@ class TerMeasure(Measure[TerStatistics]):
             raise ModuleNotFoundError("TER is counted by sacrebleu: pip install sacrebleu") from error
 
     def statistics(self, batch: Batch) -> TerStatistics:
-        """Count a batch of texts, on the CPU: one row per segment.
-
-        Raises:
-            ValueError: so many references that their mean length is not counted exactly.
-        """
+        """Count texts, or raise ValueError for more references than those whose mean length is exact."""
         assert isinstance(batch.sides, RaggedSides)
         assert batch.texts is not None
         ter = _sacrebleu_ter(self)

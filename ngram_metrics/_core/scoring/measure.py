@@ -141,10 +141,9 @@ class Measure(ABC, Generic[Statistics]):
 
     @property
     def pair_orders(self) -> tuple[int, ...]:
-        """The longest order to count in pairs, for each kind of token: words, or characters and words.
+        """The longest order to count in pairs for each kind of token: words, or characters and words.
 
-        Raises:
-            ValueError: the score of a pair is not a function of such counts, or not a single number.
+        A measure raises ValueError if the score of a pair is not one number, or not a function of such counts.
         """
         raise ValueError("this metric does not score pairs by n-gram matches: expected one that does, such as ChrF()")
 
@@ -167,12 +166,7 @@ class Measure(ABC, Generic[Statistics]):
 
 
 class OrderMeasure(Measure[Statistics]):
-    """A measure whose only setting is the longest order, ``ngram``, 1 to 1,000, to which a dataclass gives its default.
-
-    Raises:
-        TypeError: an order that is not an integer.
-        ValueError: an order out of its range.
-    """
+    """A measure whose only setting is the longest order, ``ngram``, 1 to 1,000, which a dataclass gives a default."""
 
     ngram: int
 

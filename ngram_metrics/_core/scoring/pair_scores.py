@@ -36,16 +36,10 @@ class ScoreBlock(NamedTuple):
 def score_blocks(
     measure: AnyMeasure, kinds: Sequence[Side], device: torch.device, value_index: tuple[int, ...] = ()
 ) -> Iterator[ScoreBlock]:
-    """Score all pairs, in blocks that cover all groups in order.
+    """Score all pairs, counted on a device, in blocks that cover all groups in order.
 
-    Args:
-        measure: the formula.
-        kinds: the same documents, once for each kind of token in ``measure.pair_orders``.
-        device: where the pairs are counted.
-        value_index: the index of the value in a score, for a measure of several.
-
-    Raises:
-        ValueError: the measure has no score of pairs, see ``Measure.pair_orders``.
+    ``kinds`` are the same documents, once for each kind of token in ``measure.pair_orders``, which raises ValueError;
+    ``value_index`` is the index of the value in a score, for a measure of several.
     """
     orders = measure.pair_orders
     # The first kind of token sets the limits of the blocks.

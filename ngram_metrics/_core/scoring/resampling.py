@@ -51,12 +51,7 @@ class Clusters(NamedTuple):
 
 
 def checked_seed(seed: object) -> int:
-    """Return a seed as ``int``.
-
-    Raises:
-        TypeError: a value that is not an integer.
-        ValueError: an integer that the generator does not take.
-    """
+    """Return a seed as ``int``, or raise TypeError, or ValueError for one that the generator does not take."""
     integer = whole_number(seed)
     if integer is None:
         raise TypeError(f"seed is {seed!r}: expected an integer")

@@ -64,16 +64,12 @@ def score_rows(measure: AnyMeasure, rows: Tensor | Sequence[Sequence[int]], most
 
 
 def score_corpora(measure: AnyMeasure, sums: Tensor, segments: Tensor | int, average: Average) -> Tensor:
-    """Return the scores ``(..., *score_shape)`` of corpora, from sums over their segments.
+    """Return the scores ``(..., *score_shape)`` of corpora, from sums over their ``segments``.
 
     Counts are scored in plain Python, so that a corpus has the same score, to the last bit, whichever way it is counted
     and however many are scored together. Sums under weights, which are many and in floating point, are an array.
-
-    Args:
-        measure: the formula.
-        sums: for micro ``(..., fields)``, of packed statistics; for macro of the segments' scores, in any shape.
-        segments: how many segments each sum has; it broadcasts with the sums. Over no segment, a mean is NaN.
-        average: ``"micro"`` or ``"macro"``.
+    For micro the sums are of packed statistics, ``(..., fields)``; for macro of the segments' scores, in any shape, and
+    over no segment the mean is NaN.
     """
     if average == "macro":
         return sums / segments

@@ -84,22 +84,14 @@ class Scorer:
     def __call__(
         self, preds: Hypotheses, target: References | None, device: torch.device | str | None = None
     ) -> Tensor:
-        """Read, count and score a batch.
+        """Read, count and score a batch, and warn if it has no segments.
 
-        Args:
-            preds: hypotheses, see ``_core.text.input_forms``.
-            target: references; None for a measure without references, which ignores them.
-            device: where the result is; None for the device of padded ids, else the CPU.
+        ``target`` is ignored by a measure without references. The result is on ``device``; None for the device of
+        padded ids, else the CPU. The errors are those of ``input_forms.read`` and of ``Reader.encode``.
 
         Returns:
             Scores from 0 to 1, float64 (float32 if the device has no float64): ``score_shape``; for average none
             ``(segments, *score_shape)``, for samples ``(segments, samples)``.
-
-        Raises:
-            TypeError, ValueError: the errors of ``input_forms.read`` and of ``Reader.encode``.
-
-        Warns:
-            UserWarning: no segments.
         """
         segments = self._read(preds, target)
         return move_result(self._score(segments), device, segments.hypotheses)
@@ -249,10 +241,8 @@ class Scorer:
     def signature(self, references: str, kind: str, draws: Mapping[str, str]) -> str:
         """Return everything that affects the score, in sacrebleu's format.
 
-        Args:
-            references: the number of references of a segment, such as ``1`` or ``1-4``, or ``?`` before any data.
-            kind: the kind of input, or ``?``.
-            draws: the fields of resampling and of a test: numbers of draws, the seed, and so on.
+        ``references``, per segment, is such as ``1`` or ``1-4``; ``?`` stands for it and for ``kind`` before any data.
+        ``draws`` has the fields of resampling and of a test: numbers of draws, the seed, and so on.
         """
         settings = {"unit": kind, "avg": self.average}
         settings |= {**self.reader.signature(kind), **self.measure.signature(), **draws}

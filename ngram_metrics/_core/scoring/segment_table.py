@@ -22,20 +22,13 @@ _MARKUP = str.maketrans({character: f"&#{ord(character)};" for character in "&<>
 
 
 class SegmentTable:
-    """The first segments since the last ``clear``, one per row.
+    """The first segments since the last ``clear``, one per row, up to a number of ``segments``.
 
-    Args:
-        metrics: metrics of this package by name; their states are neither read nor changed.
-        kind: the class of all metrics; for one value of a metric, the class of the whole metric.
-        segments: the number of segments to keep, at least 0.
+    The ``metrics``, whose states are neither read nor changed, must be of the class ``kind``, or values of such.
 
     Attributes:
         columns: ``hypothesis``, ``references``, and the name of each score.
         rows: the texts, with one line per reference, and scores from 0 to 1.
-
-    Raises:
-        TypeError: a metric of another kind.
-        ValueError: no metric, or one with ``average="none"``; a negative number of segments.
     """
 
     def __init__(self, metrics: Mapping[str, Any], kind: type, segments: int) -> None:
@@ -60,10 +53,7 @@ class SegmentTable:
     def add(self, preds: Hypotheses, target: References | None) -> None:
         """Add the first segments of a batch, as ``update`` takes it, until there are enough.
 
-        ``target`` is None if no metric needs references.
-
-        Raises:
-            TypeError, ValueError: segments that cannot be read; several hypotheses for a segment.
+        ``target`` is None if no metric needs references. Several hypotheses for a segment raise ValueError.
         """
         missing = self._size - len(self.rows)
         if missing <= 0 or not len(preds):
@@ -86,11 +76,11 @@ class SegmentTable:
     def markdown(self, signatures: Mapping[str, str]) -> str:
         """Return the table in Markdown, and below it the signatures by the names of the metrics. No text is cut."""
         # A backtick would end the code span.
-        lines = [f"- {_escaped(name)}: `{text.replace('`', '_')}`" for name, text in signatures.items()]
+        lines = [f"- {_escape(name)}: `{text.replace('`', '_')}`" for name, text in signatures.items()]
         if self.rows:
             marks = ["--:", ":--", ":--", *["--:"] * (len(self.columns) - 2)]
             body = [[str(position), *map(_cell, row)] for position, row in enumerate(self.rows, 1)]
-            header = ["", *self.columns[:2], *map(_unbroken, self.columns[2:])]
+            header = ["", *self.columns[:2], *map(_prevent_breaks, self.columns[2:])]
             lines = [*(f"| {' | '.join(row)} |" for row in (header, marks, *body)), "", *lines]
         return "\n".join(lines)
 
@@ -120,14 +110,14 @@ def _text(document: Document, padding: Sequence[int]) -> str:
 
 
 def _cell(value: str | float) -> str:
-    return _escaped(value) if isinstance(value, str) else _unbroken(f"{value:.4f}")
+    return _escape(value) if isinstance(value, str) else _prevent_breaks(f"{value:.4f}")
 
 
-def _unbroken(text: str) -> str:
+def _prevent_breaks(text: str) -> str:
     # In a row with long texts TensorBoard breaks a number after each digit.
-    return f"<pre>{_escaped(text)}</pre>"
+    return f"<pre>{_escape(text)}</pre>"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Return text with its markup escaped and without newlines, which would end a row of the table."""
     return text.translate(_MARKUP).replace("\n", "<br>")

@@ -21,15 +21,15 @@ def digest(*settings: object) -> bytes:
     Of a dataclass the name and the fields that differ from their defaults are digested, so that a new option leaves the
     digests of saved states valid.
     """
-    text = repr([_described(setting) for setting in settings])
+    text = repr([_reduce(setting) for setting in settings])
     return bytes([VERSION]) + hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def describe(part: object) -> dict[str, str]:
     """Return all settings of a reader or a measure in words, by their names."""
     if not is_dataclass(part):
-        return {type(part).__name__: repr(_described(part))}
-    return {field.name: repr(_described(getattr(part, field.name))) for field in fields(part)}
+        return {type(part).__name__: repr(_reduce(part))}
+    return {field.name: repr(_reduce(getattr(part, field.name))) for field in fields(part)}
 
 
 def name_differences(
@@ -41,22 +41,22 @@ def name_differences(
     return f" ({'; '.join(differing)})" if differing else ""
 
 
-def _described(value: object) -> object:
+def _reduce(value: object) -> object:
     """Reduce a setting to plain values, or to its qualified name if it has none."""
     if value is None or isinstance(value, (str, bool)) or type(value) in (int, float):
         return value
     if is_dataclass(value) and not isinstance(value, type):
         settings = [(field.name, getattr(value, field.name), field.default) for field in fields(value)]
-        changed = [(name, _described(setting)) for name, setting, default in settings if setting != default]
+        changed = [(name, _reduce(setting)) for name, setting, default in settings if setting != default]
         return [type(value).__name__, *changed]
     if isinstance(value, (list, tuple)):
-        return [_described(item) for item in value]
+        return [_reduce(item) for item in value]
     if isinstance(value, np.generic):
         return value.item()  # a numpy number is the same setting as Python's
     if isinstance(value, Number):
         return value
     if isinstance(value, partial):
-        return ["partial", _described(value.func), _described(value.args), _described(sorted(value.keywords.items()))]
+        return ["partial", _reduce(value.func), _reduce(value.args), _reduce(sorted(value.keywords.items()))]
     if has_vocabulary(value):
         return tokenizer_signature(value)["tok"]  # with a digest of its vocabulary and rules
     return callable_name(value)

@@ -25,11 +25,9 @@ def format_references(fewest: int, most: int) -> str:
 
 
 def format_signature(settings: Mapping[str, str], references: str | None) -> str:
-    """Return settings by the names of their fields, in the order of a signature.
+    """Return settings by the names of their fields, which may be packages, in the order of a signature.
 
-    Args:
-        settings: the value of each field; of other names, which are packages, the version.
-        references: the number of references of a segment, such as ``1`` or ``1-4``; None for a metric without any.
+    ``references`` is the number of references of a segment, such as ``1`` or ``1-4``; None for a metric without any.
     """
     fields = {} if references is None else {"nrefs": references}
     fields |= {name: settings[name] for name in SIGNATURE_FIELDS if name in settings}

@@ -33,14 +33,7 @@ _FEW_CHARACTERS = 1 << 13
 class CharacterReader(Reader):
     """Reads characters, which may also be tokens: a ``str`` of one character, or another hashable.
 
-    Attributes:
-        lowercase: whether text is lowercased.
-        whitespace: whether whitespace characters are counted.
-        words: whether words are read too, for chrF++.
-        pad_id: see ``Reader``; ids are counted as characters.
-
-    Raises:
-        TypeError: a setting of another type.
+    Ids are counted as characters. With ``words``, for chrF++, words are read too.
     """
 
     lowercase: bool = False

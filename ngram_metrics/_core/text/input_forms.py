@@ -232,13 +232,10 @@ def _read_lists(preds: object, target: object) -> Segments:
 
 
 def read_texts(texts: Hypotheses, together: bool = False, name: str = "texts") -> Segments | PaddedSegments:
-    """Find the kind of texts without references, and check them.
+    """Find the kind of texts without references, and check them, with the errors of ``read`` for hypotheses.
 
     Padded ids may be samples, ``(segments, samples, width)``. ``together`` says whether texts are compared with each
     other, and ``name`` names them in an error.
-
-    Raises:
-        TypeError, ValueError: the errors of ``read`` for hypotheses.
     """
     ids = to_tensor_or_list([texts] if isinstance(texts, str) else texts, name)
     if isinstance(ids, tensor_types()):

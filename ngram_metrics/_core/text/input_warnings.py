@@ -179,7 +179,7 @@ def warn_of_unicode_form(texts: Sequence[str], references: Sequence[Sequence[str
 
 def find_other_form(text: str, references: Sequence[str]) -> str | None:
     """Return the first word of a text that a reference has composed where it is decomposed, or the other way round."""
-    if all(is_normalized("NFC", given) for given in (text, *references)):
+    if all(is_normalized("NFC", item) for item in (text, *references)):
         return None
     reference_words = set(chain(*map(str.split, references)))
     composed = set(map(compose, reference_words))

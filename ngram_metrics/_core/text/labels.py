@@ -19,9 +19,7 @@ Labels: TypeAlias = Sequence[Hashable]
 def cluster_numbers(clusters: Labels, system: str, segments: int) -> Tensor:
     """Return the number of each segment's cluster, ``(segments,)`` int64 on the CPU, where equal labels are a cluster.
 
-    Raises:
-        TypeError: the errors of ``checked_labels``; None as a label.
-        ValueError: another number of labels than of segments; a blank label; one label for several segments.
+    Raises TypeError or ValueError for labels that are not those of at least two clusters, or of one segment.
     """
     labels = checked_labels("clusters", clusters, system, segments)
     if None in labels:
@@ -39,13 +37,7 @@ def cluster_numbers(clusters: Labels, system: str, segments: int) -> Tensor:
 
 
 def checked_labels(name: str, labels: Any, system: str, segments: int) -> list[Hashable]:
-    """Return labels of the segments of a ``system`` as a list, with None for missing ones.
-
-    Raises:
-        TypeError: not a sequence, an array or a column of hashable labels; a table; NaN as a label.
-        ValueError: another number of labels than of segments; times in a column of polars or pyarrow that differ by
-            less than a microsecond.
-    """
+    """Return labels of the segments of a ``system``, None for missing ones, or raise TypeError or ValueError."""
     listed = list_sequence(name, labels, "a label for each segment")
     if len(listed) != segments:
         raise ValueError(

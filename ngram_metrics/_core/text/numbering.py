@@ -72,11 +72,7 @@ def number_ids(documents: Sequence[Sequence[int]]) -> RaggedTokens:
 
 
 def number_tensors(segments: Segments, dropped: tuple[int, ...]) -> RaggedTokens:
-    """Concatenate 1-D id tensors without the ``dropped`` ids, and renumber the rest, which waits for the device.
-
-    Raises:
-        ValueError: a negative id, as in ``listed_ids``.
-    """
+    """Concatenate 1-D id tensors without ``dropped`` ids, and renumber the rest, which waits for the device."""
     documents = segments.documents
     ids = torch.cat(documents).cpu()
     lengths = host_counts(list(map(len, documents)))
@@ -97,10 +93,8 @@ def number_tensors(segments: Segments, dropped: tuple[int, ...]) -> RaggedTokens
 def listed_ids(segments: Segments, dropped: tuple[int, ...], separator: int | None = None) -> list[Sequence[int]]:
     """Return the ids of each segment, hypotheses first, without the ids that are not tokens.
 
-    The ``separator`` is kept, even if it is negative or ``dropped``.
-
-    Raises:
-        ValueError: another negative id that is not ``dropped``, in a segment that was not a row of a padded tensor.
+    The ``separator`` is kept, even if it is negative or ``dropped``. Another negative id that is not ``dropped`` raises
+    ValueError, but in a row of a padded tensor.
     """
     documents = list_on_host(segments.documents)
     without = set(dropped) - {separator}

@@ -85,10 +85,7 @@ class Reader(ABC):
     ) -> Batch:
         """Read the texts of several systems, one per segment, into a batch of all segments of each system in turn.
 
-        Either no segment has references, or each has one or more.
-
-        Raises:
-            TypeError, ValueError: the errors of ``_core.text.input_forms.read`` and of ``encode``.
+        Either no segment has references, or each has one or more. The errors are those of ``read`` and ``encode``.
         """
         # An empty text is a reference, an empty list is none.
         has_references = any(isinstance(item, str) or item for item in references)
@@ -146,8 +143,7 @@ class Reader(ABC):
     ) -> tuple[Sequence[object], Sequence[object], list[int]]:
         """Return hypotheses, references and how many each segment has, as ``Measure.count_in_python`` counts them.
 
-        Raises:
-            TypeError, ValueError: the errors of ``encode``.
+        The errors are those of ``encode``.
         """
         listed = self._list_padded(segments) if isinstance(segments, PaddedSegments) else segments
         first = len(listed.hypotheses)

@@ -64,21 +64,10 @@ from ngram_metrics._core.text.words import number_words
 
 @dataclass(frozen=True)
 class RougeReader(Reader):
-    """Reads words and sentences.
+    """Reads words and, with ``sentences``, for ROUGE-Lsum, sentences.
 
-    Attributes:
-        use_stemmer: whether words are stemmed.
-        normalizer: ``str -> str``.
-        tokenizer: see ``_core.text.tokenizer_option``; None for the ASCII rule.
-        sentence_splitter: ``str -> sequence of str``; None for lines.
-        sentence_separator_id: the id between two sentences.
-        pad_id: see ``Reader``.
-        sentences: whether sentences are read, for ROUGE-Lsum.
-
-    Raises:
-        TypeError: a setting of another type.
-        ValueError: an unknown tokenizer name, or a tokenizer that truncates.
-        ModuleNotFoundError: a tokenizer whose package is not installed.
+    The other settings are those of ``ngram_metrics.ROUGEScore``, and wrong ones raise TypeError, ValueError or,
+    for a tokenizer whose package is not installed, ModuleNotFoundError.
     """
 
     use_stemmer: bool = False

@@ -60,19 +60,12 @@ _STEPS = (
 
 @lru_cache(maxsize=1 << 16)
 def rouge_stem(word: str) -> str:
-    """Return the stem as rouge_score does: words of up to three characters stay as they are.
-
-    Raises:
-        TypeError: not a ``str``.
-    """
+    """Return the stem of a ``str`` as rouge_score does: words of up to three characters stay as they are."""
     return porter_stem(word) if len(word) > 3 else word
 
 
 def porter_stem(word: str) -> str:
-    """Return the stem of a word, in lower case.
-
-    Raises:
-        TypeError: not a ``str``.
+    """Return the stem of a ``str``, a word, in lower case.
 
     Example:
         >>> from ngram_metrics._core.text.stemmer import porter_stem

@@ -47,14 +47,9 @@ def check_tokenizer(tokenizer: object) -> None:
 def batch_tokenizer(tokenizer: object) -> BatchTokenizer:
     """Return the function that tokenizes a batch with an external tokenizer.
 
-    Args:
-        tokenizer: ``"ja-mecab"`` or ``"ko-mecab"``, a callable ``str -> sequence of hashables``, a
-            ``tokenizers.Tokenizer``, a tokenizer of ``transformers``, or a ``sentencepiece.SentencePieceProcessor``.
-
-    Raises:
-        ValueError: an unknown name, or a Hugging Face tokenizer that is set to truncate.
-        TypeError: anything else.
-        ModuleNotFoundError: a tokenizer of sacrebleu, if sacrebleu or a package that it needs is not installed.
+    It is ``"ja-mecab"`` or ``"ko-mecab"``, a callable ``str -> sequence of hashables``, a ``tokenizers.Tokenizer``, a
+    tokenizer of ``transformers``, or a ``sentencepiece.SentencePieceProcessor``. Anything else raises TypeError, an
+    unknown name or one that is set to truncate ValueError, and one that is not installed ModuleNotFoundError.
     """
     if isinstance(tokenizer, str):
         return partial(_call_sacrebleu, _sacrebleu_tokenizer(tokenizer))

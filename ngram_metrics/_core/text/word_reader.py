@@ -26,18 +26,9 @@ FEW_CHARACTERS = 1 << 14
 
 @dataclass(frozen=True)
 class WordReader(Reader):
-    """Reads words.
+    """Reads words, after ``lowercase`` by the ``tokenizer``, see ``_core.text.tokenizer_option``, which is checked.
 
-    Attributes:
-        tokenizer: see ``_core.text.tokenizer_option``.
-        lowercase: whether text is lowercased before it is tokenized.
-        pad_id: see ``Reader``.
-        samples: whether hypotheses may be padded ids ``(segments, samples, width)``.
-
-    Raises:
-        TypeError: a tokenizer or ``pad_id`` of another type.
-        ValueError: an unknown tokenizer name, or a tokenizer that truncates.
-        ModuleNotFoundError: a tokenizer whose package is not installed.
+    With ``samples`` hypotheses may be padded ids ``(segments, samples, width)``.
     """
 
     tokenizer: Tokenizer | None = None

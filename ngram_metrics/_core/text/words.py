@@ -78,14 +78,11 @@ def number_words(
     by_line: bool = False,
     stem: Callable[[str], str] | None = None,
 ) -> RaggedTokens:
-    """Number the words of texts. Ids of the same segment are equal if the words are.
+    """Number the words of texts by a rule. Ids of the same segment are equal if the words are.
 
-    Args:
-        rule: the rule for what is a word.
-        texts: the texts of all columns, one column after another.
-        columns: for each column, such as the references, its number of texts in each segment, ``(segments,)`` int64.
-        by_line: whether each line of a text is a document, instead of the text.
-        stem: returns the stem of a word; called once for each distinct word of a chunk.
+    ``columns`` has for each column, such as the references, its number of texts in each segment, ``(segments,)`` int64;
+    ``texts`` has one column after another. With ``by_line`` each line of a text is a document, instead of the text.
+    ``stem`` returns the stem of a word, and is called once for each distinct word of a chunk.
     """
     ids, counts, bound = [], [], 1
     for characters, sizes in segment_chunks(rule.prepare(texts), columns):
