@@ -30,7 +30,7 @@ from ngram_metrics._core.scoring.signature import SIGNATURE_FIELDS
 
 #: Blocks of Python that are compiled and do not run here, by a line of theirs, and why.
 NOT_RUN = {
-    'results = evaluate({"epoch 9": outputs_9': "a test below runs it on texts of its own",
+    'results = ngram_metrics.evaluate({"epoch 9": outputs_9': "a test below runs it on texts of its own",
     "history = [chrf(outputs, references)": "a test below runs it on texts of its own",
     "compiled = torch.compile(reward, fullgraph=True, dynamic=False)": "C++ is generated and compiled for a long time",
     **dict.fromkeys(
@@ -346,7 +346,7 @@ def test_the_pictures_of_the_readme_are_small():
 def test_the_code_beside_the_pictures_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     outputs = {f"outputs_{epoch}": ["the cat sat", f"it rained {epoch} times"] for epoch in (1, 2, 3, 9, 10)}
-    names = {"evaluate": ngram_metrics.evaluate, "chrf": ngram_metrics.ChrF(confidence=0.95), **outputs}
+    names = {"ngram_metrics": ngram_metrics, "chrf": ngram_metrics.ChrF(confidence=0.95), **outputs}
     names["references"] = ["the cat sat", "it rained 3 times"]
     snippets = [code for code in blocks(ROOT / "README.md", "python") if "outputs_" in code]
     assert len(snippets) == 2
