@@ -29,7 +29,7 @@ from ngram_metrics._cli.shared_options import (
     parse_words,
 )
 from ngram_metrics._core.basics.option_checks import refuse_equal_names
-from ngram_metrics._core.metrics.registry import METRIC_NAMES, REGISTRY, values_of
+from ngram_metrics._core.metrics.registry import METRIC_NAMES, REGISTRY, row_of, values_of
 from ngram_metrics._core.text.messages import did_you_mean
 from ngram_metrics._evaluation import DEFAULT_METRICS, FORMATS
 
@@ -262,7 +262,7 @@ def _find_sides(parser: argparse.ArgumentParser, options: ScoreOptions) -> tuple
         systems, references = options.input, options.files
     else:
         systems, references = options.files, options.references or []
-    if not references and any(REGISTRY[name].needs_references for name in options.metrics):
+    if not references and any(row_of(name).needs_references for name in options.metrics):
         parser.error("no reference: expected SYSTEM... -r REFERENCE..., or REFERENCE... -i SYSTEM...")
     if not systems and not options.baseline:
         parser.error("no system: the files after -r are references; expected SYSTEM... -r REFERENCE...")

@@ -163,6 +163,7 @@ def test_levels_and_metrics(arguments: str, level: float | None, make_scorers: l
     [
         ("", "no reference: expected SYSTEM... -r REFERENCE..., or REFERENCE... -i SYSTEM..."),
         ("base.txt ref.txt", "no reference: expected SYSTEM... -r REFERENCE..., or REFERENCE... -i SYSTEM..."),
+        ("base.txt -m repetition,rougeL", "no reference: expected SYSTEM... -r REFERENCE..."),
         ("-i base.txt", "no reference: "),
         ("-r ref.txt base.txt", "no system: the files after -r are references"),
         ("ref2.txt -i base.txt -r ref.txt", "with -i and -r, 'ref2.txt' is neither a system nor a reference"),

@@ -39,7 +39,10 @@ def load_arrays() -> None:
     import torch
 
     modules = {module.__name__: module for module in (numpy, rapidfuzz, torch)}
-    for user in [user for name, user in sys.modules.items() if name.startswith("ngram_metrics.")]:
+    # A copy, because another thread may import a module meanwhile.
+    for name, user in list(sys.modules.items()):
+        if not name.startswith("ngram_metrics."):
+            continue
         for alias, value in list(vars(user).items()):
             if isinstance(value, _Placeholder):
                 setattr(user, alias, modules[value.__name__])

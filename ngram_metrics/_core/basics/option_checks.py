@@ -46,8 +46,9 @@ _MEANT = {"corpus": "micro", "mean": "macro"}
 
 def checked_bool(value: object, name: str) -> bool:
     """Return True, False, ``numpy.True_`` or ``numpy.False_`` as a ``bool``, or raise TypeError for another object."""
-    numpy = sys.modules.get("numpy")  # a NumPy bool exists only if NumPy is imported
-    if not isinstance(value, (bool, numpy.bool_) if numpy else bool):
+    # A NumPy bool exists only if NumPy is imported, not while another thread imports it.
+    numpy_bool = getattr(sys.modules.get("numpy"), "bool_", bool)
+    if not isinstance(value, (bool, numpy_bool)):
         raise TypeError(f"{name} must be True or False (got: {value!r})")
     return bool(value)
 

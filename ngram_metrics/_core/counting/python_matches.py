@@ -17,8 +17,8 @@ class RougeText(NamedTuple):
     sentences: Sequence[Tokens] = ()
 
 
-#: More characters of a hypothesis and its references are counted as slices.
-_LONG_TEXTS = 50_000
+#: More characters of a hypothesis and its references are counted as slices, up to an order: each order joins its own.
+_LONG_TEXTS, _SLICED_ORDERS = 50_000, 10
 #: They follow the last token, and differ from every token and from each other.
 _END_OF_HYPOTHESIS = object()
 _END_OF_REFERENCE = object()
@@ -34,7 +34,8 @@ def match_ngrams(hypothesis: Tokens, references: Sequence[Tokens], orders: int) 
 
 def match_each(hypothesis: Tokens, references: Sequence[Tokens], orders: int) -> list[list[int]]:
     """Return for each reference by itself how many n-grams match in each order."""
-    if isinstance(hypothesis, str) and len(hypothesis) + sum(map(len, references)) > _LONG_TEXTS:
+    is_long = isinstance(hypothesis, str) and len(hypothesis) + sum(map(len, references)) > _LONG_TEXTS
+    if is_long and orders <= _SLICED_ORDERS:
         return _match_slices([hypothesis, *references], orders)
     tokens = [*hypothesis, _END_OF_HYPOTHESIS]
     return [_match(tokens, [*reference, _END_OF_REFERENCE], orders, len) for reference in references]

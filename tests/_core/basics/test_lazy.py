@@ -33,3 +33,19 @@ def test_what_a_graph_may_record_imports_them_at_once(name: str):
     """``torch.compile`` with ``fullgraph`` does not trace an import."""
     program = f"from ngram_metrics import pair; pair.rouge('a', 'a'); import ngram_metrics.{name}\n{LEFT}"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_other_threads_may_import_meanwhile():
+    program = """
+import sys
+from types import ModuleType
+
+class Name(str):
+    def startswith(self, prefix):
+        sys.modules["made meanwhile"] = ModuleType("made meanwhile")
+        return False
+
+sys.modules[Name("other")] = ModuleType("other")
+import ngram_metrics.functional
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -2,6 +2,8 @@
 
 import inspect
 import math
+import sys
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from metrics.apis import APIS
 
 import ngram_metrics
 from ngram_metrics import ignite
-from ngram_metrics._core.basics.option_checks import checked_keys
+from ngram_metrics._core.basics.option_checks import checked_bool, checked_keys
 from ngram_metrics._core.metrics.bleu import BleuMeasure
 from ngram_metrics._core.metrics.chrf import ChrfMeasure
 from ngram_metrics._core.metrics.overlap import OverlapMeasure
@@ -230,3 +232,10 @@ def test_an_integer_that_python_does_not_write_is_shown(sign: int):
     for words, wrong in (("pad_id has the id -?0x", {"pad_id": huge}), (r"ngram order must be .*0x", {"ngram": huge})):
         with pytest.raises(ValueError, match=words):
             ngram_metrics.Bleu(**wrong)
+
+
+def test_a_bool_is_checked_while_another_thread_imports_numpy(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "numpy", ModuleType("numpy"))
+    assert checked_bool(True, "option") is True
+    with pytest.raises(TypeError, match="option must be True or False"):
+        checked_bool("yes", "option")

@@ -45,6 +45,7 @@ def test_long_texts_are_counted_as_slices(monkeypatch, spare):
     monkeypatch.setattr(python_matches, "_LONG_TEXTS", 6)
     match_each("ab", ["a" * (4 + spare)], 2)
     match_each([*"ab"], [[*"aaaaa"]], 2)
+    match_each("ab", ["aaaaa"], 11)  # each order joins its own n-grams
     assert len(sliced) == spare
 
 
