@@ -90,6 +90,13 @@ def test_the_best_pair_is_the_first_of_the_highest(columns, batch, seed, first):
         assert best.reshape(len(batch), -1).tolist() == expected
 
 
+def test_a_default_device_changes_no_best_pair():
+    pairs = pair_up(ragged_sides([([1], [[2], [1]]), ([3], [[3]])]))
+    with torch.device("meta"):
+        best = best_pair(torch.tensor([0.0, 1.0, 0.5], device="cpu"), pairs)
+    assert (best.device.type, best.tolist()) == ("cpu", [1, 2])
+
+
 class Unmatched(OverlapMeasure):
     """The words of the hypothesis without a match: a lower score is better."""
 
