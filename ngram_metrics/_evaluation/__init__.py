@@ -3,8 +3,6 @@
 This module imports no torch: the command checks its arguments by these names.
 """
 
-from ngram_metrics._core.metrics.registry import REGISTRY as REGISTRY
-
 #: The metrics without ``metrics=``: BLEU as papers report it, and chrF.
 DEFAULT_METRICS = ("bleu", "chrf")
 #: The formats of tables.
