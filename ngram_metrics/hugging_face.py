@@ -16,7 +16,7 @@ from ngram_metrics._core.basics.option_checks import checked_bool, refuse_averag
 from ngram_metrics._core.scoring.scorer import scorer_of
 from ngram_metrics._core.text.foreign_values import list_column
 from ngram_metrics._core.text.input_forms import is_dense, to_tensor_or_list
-from ngram_metrics._core.text.messages import shortened
+from ngram_metrics._core.text.messages import pluralize, shortened
 from ngram_metrics._torchmetrics.accumulator import Accumulator
 from ngram_metrics._torchmetrics.values import Item, Metrics, computed_values, copy_metrics
 
@@ -265,23 +265,29 @@ class Reward:
             The score of each completion, from 0 to 1; None for one whose reference is None.
 
         Raises:
-            ValueError: the data set has no column with the name in ``references``.
+            ValueError: the data set has no column with the name in ``references``; different numbers of completions and
+                references.
             TypeError: a completion or a reference without text.
         """
         if self.references not in columns:
             expected = f"one of {sorted(columns)}" if columns else f"reward(completions=[...], {self.references}=[...])"
             raise ValueError(f"the data set has no column {self.references!r}: expected {expected}")
-        preds = list(list_column(completion_ids, "completion_ids"))
+        name, given = ("completion_ids", completion_ids) if self.from_ids else ("completions", completions)
+        preds = list(list_column(given, name))
         target = list_column(columns[self.references], self.references)
+        if len(preds) != len(target):
+            raise ValueError(
+                f"{name} has {pluralize(len(preds), 'item')} and {self.references} has {len(target)}: expected as many "
+                f"references as completions (from_ids is {self.from_ids})"
+            )
         if not self.from_ids:
-            texts = list_column(completions, "completions")
-            preds = [_text(completion, f"completion {row}") for row, completion in enumerate(texts)]
+            preds = [_text(completion, f"completion {row}") for row, completion in enumerate(preds)]
             target = [_texts(reference, f"the reference of completion {row}") for row, reference in enumerate(target)]
         rewards: list[float | None] = [None] * len(preds)
         rows = [row for row, reference in enumerate(target) if reference is not None]
-        if rows or len(preds) != len(target):
+        if rows:
             scorer = self.metric.scorer.segment_scorer()
-            if len(rows) < len(target) == len(preds):
+            if len(rows) < len(target):
                 preds = [preds[row] for row in rows]
                 target = [target[row] for row in rows]
             (scores,) = scorer.name_values(scorer(preds, target)).values()

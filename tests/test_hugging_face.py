@@ -281,7 +281,15 @@ def test_one_value_of_several_is_the_reward():
                 (["a"], [[]], "the reference of completion"),
             )
         ),
-        (lambda: Reward(ChrF())(completions=["a"], reference=[]), ValueError, "preds has 1 segment and target has 0"),
+        *(
+            (partial(Reward(ChrF(), from_ids=from_ids), reference=reference, **given), ValueError, message)
+            for from_ids, given, reference, message in (
+                (False, {"completions": ["a"]}, [], r"^completions has 1 item and reference has 0: expected as many "),
+                (False, {"completion_ids": [[1]]}, ["a"], r"^completions has 0 items and .* \(from_ids is False\)$"),
+                (True, {"completions": ["a"]}, [[1]], r"^completion_ids has 0 items and .* \(from_ids is True\)$"),
+                (True, {}, [None], r"^completion_ids has 0 items and reference has 1"),
+            )
+        ),
     ],
 )
 def test_what_cannot_be_rewarded_is_refused(call, error, message):

@@ -51,14 +51,14 @@ class CharacterReader(Reader):
     def _text_options(self) -> dict[str, object]:
         return {"lowercase": self.lowercase, "whitespace": self.whitespace, "word_order": self.words}
 
-    def check_tokens(self, documents: Sequence[Any], name_of: NameOf) -> None:
+    def check_tokens(self, segments: Segments) -> None:
         """Raise TypeError for a ``str`` of more or less than one character, such as a word."""
-        for index, document in enumerate(documents):
+        for index, document in enumerate(segments.documents):
             for token in document:
                 if isinstance(token, str) and len(token) != 1:
                     raise TypeError(
-                        f"{name_of(index)} has the token {shortened(token)}, but this metric counts characters: "
-                        "expected text, such as words joined by spaces, or tokens of one character each"
+                        f"{segments.name_of(index)} has the token {shortened(token)}, but this metric counts "
+                        "characters: expected text, such as words joined by spaces, or tokens of one character each"
                     )
 
     def read_texts_in_python(self, texts: Sequence[str], hypotheses: int, name_of: NameOf) -> Sequence[Any]:

@@ -398,7 +398,8 @@ def _checked_segment(segment: object, is_text: bool, where: str) -> Document:
         kinds = ("tokens or ids", "text")
         raise TypeError(
             f"{where} is {type_name(segment)}, {shortened(segment)}, "
-            f"but the first segment is {kinds[is_text]}: expected all text, or all tokens or ids"
+            f"but the first segment is {kinds[is_text]}: expected all text, or all tokens or ids; "
+            "'the cat' is text, and ['the', 'cat'] are tokens"
         )
     segment = to_tensor_or_list(segment, where)
     if isinstance(segment, tensor_types()):
@@ -406,8 +407,10 @@ def _checked_segment(segment: object, is_text: bool, where: str) -> Document:
             raise ValueError(f"{where} is a tensor of shape {tuple(segment.shape)}: expected 1-D ids")
         return segment.long()
     if isinstance(segment, bytes) or not isinstance(segment, Sequence):
+        hint = f"; {_ONE_SEGMENT}" if isinstance(segment, integer_types()) else ""
         raise TypeError(
             f"{where} is {type_name(segment)}, {shortened(segment)}: expected a str, a sequence of tokens, or 1-D ids"
+            f"{hint}"
         )
     # Another sequence may have no slices, such as a deque.
     return segment if isinstance(segment, (str, list, tuple)) else list(segment)

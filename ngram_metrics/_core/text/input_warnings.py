@@ -107,19 +107,28 @@ def _likeness(first: str, second: str) -> float:
     return len(words & others) / max(1, len(words | others))
 
 
-def warn_of_texts_as_tokens(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> None:
-    """Warn if every document is empty or a token with spaces inside, such as ``["the cat"]`` but not ``[" the"]``."""
-    first = None
-    for index, document in enumerate(documents):
-        if len(document) > 1 or (len(document) == 1 and not _has_blanks_inside(document[0])):
+def warn_of_texts_as_tokens(
+    hypotheses: Sequence[Sequence[Hashable]], references: Sequence[Sequence[Hashable]], name_of: NameOf
+) -> None:
+    """Warn if every document of a side is empty or a token with spaces inside: ``["the cat"]``, but not ``[" the"]``.
+
+    Tokens with spaces among those of the other side show that they are meant.
+    """
+    sides = (hypotheses, references)
+    others = [side for side in sides if not all(len(each) == 0 or _is_one_text(each) for each in side)]
+    if len(others) == 2 or any(_has_blanks_inside(token) for side in others for token in chain(*side)):
+        return
+    for index, document in enumerate(chain(*sides)):
+        if _is_one_text(document):
+            warn_user(
+                f"{name_of(index)} is one token with spaces; a text is a str: pass 'the cat sat' instead of "
+                "['the cat sat'], which matches as a whole or not at all"
+            )
             return
-        if first is None and len(document) == 1:
-            first = index
-    if first is not None:
-        warn_user(
-            f"{name_of(first)} is one token with spaces; a text is a str: pass 'the cat sat' instead of "
-            "['the cat sat'], which matches as a whole or not at all"
-        )
+
+
+def _is_one_text(document: Sequence[Hashable]) -> bool:
+    return len(document) == 1 and _has_blanks_inside(document[0])
 
 
 def _has_blanks_inside(token: object) -> bool:
@@ -189,14 +198,14 @@ def find_other_form(text: str, references: Sequence[str]) -> str | None:
     return None
 
 
-def look_swapped(preds: Any, target: object) -> bool:
-    """Return whether ``preds`` is one level deeper than ``target``, as references are, not counting lists of words."""
+def look_swapped(preds: Any, target: Any) -> bool:
+    """Return whether ``preds`` would be references of ``target``: one level deeper, not counting lists of words."""
     depth = _depth(preds)
     if depth - _depth(target) != 1:
         return False
     if depth == 1:
-        return isinstance(target, str)
-    return depth > 2 or any(map(_has_blanks_inside, preds[0]))
+        return isinstance(target, str) and all(isinstance(text, str) for text in preds)
+    return len(preds) == len(target) and (depth > 2 or any(map(_has_blanks_inside, preds[0])))
 
 
 def _depth(value: object) -> int:

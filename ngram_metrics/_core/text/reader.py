@@ -72,9 +72,9 @@ class Reader(ABC):
                     f"or {name}={False if value is True else None}"
                 )
 
-    def check_tokens(self, documents: Sequence[Any], name_of: NameOf) -> None:
+    def check_tokens(self, segments: Segments) -> None:
         """Warn of tokens that are whole texts."""
-        warn_of_texts_as_tokens(documents, name_of)
+        warn_of_texts_as_tokens(segments.hypotheses, segments.references, segments.name_of)
 
     @abstractmethod
     def _text_options(self) -> dict[str, object]:
@@ -157,7 +157,7 @@ class Reader(ABC):
         """Read tokens or ids, the hypotheses first."""
         dropped = self._check_options(segments)
         if segments.kind == "tokens":
-            self.check_tokens(segments.documents, segments.name_of)
+            self.check_tokens(segments)
             return segments.documents
         return listed_ids(segments, dropped, self._separator)
 
@@ -190,7 +190,7 @@ class Reader(ABC):
         if documents and all(isinstance(document, torch.Tensor) for document in documents):
             tokens = number_tensors(segments, dropped)
         elif segments.kind == "tokens":
-            self.check_tokens(segments.documents, segments.name_of)
+            self.check_tokens(segments)
             tokens = number_tokens(documents, segments.name_of)
         else:
             tokens = number_ids(listed_ids(segments, dropped))

@@ -74,7 +74,8 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         (
             ["a b"],
             [[1, 2]],
-            r"reference 0 of segment 0 is an int, 1, but the first segment is text: expected all text, or all tokens",
+            r"reference 0 of segment 0 is an int, 1, but the first segment is text: expected all text, or all tokens "
+            r"or ids; 'the cat' is text, and \['the', 'cat'\] are tokens$",
         ),
         (["a b"], [torch.tensor([1])], r"reference 0 of segment 0 is a Tensor.* but the first segment is text"),
         (["a b"], torch.tensor([[1]]), r"reference 0 of segment 0 is a Tensor.* but the first segment is text"),
@@ -134,7 +135,12 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         (["a", None], ["a", "b"], r"segment 1 is a NoneType, None, but the first segment is text"),
         (["a"], [["b", None]], r"reference 1 of segment 0 is a NoneType"),
         (5, 5, r"preds is an int: expected a sequence"),
-        ([5], [5], r"segment 0 is an int, 5: expected a str"),
+        ([5], [5], r"segment 0 is an int, 5: expected a str, .* 1-D ids; a single segment of ids goes into a list$"),
+        (
+            [[5, 6]],
+            [np.int64(5)],
+            r"reference 0 of segment 0 is an int, .*; a single segment of ids goes into a list$",
+        ),
     ],
 )
 def test_what_is_no_segment_is_refused_by_name_and_place(preds, target, words):
@@ -181,12 +187,16 @@ CYCLE.append(CYCLE)
         (["a"], (text for text in ["a"])),
         ([[1, 2]], [1, 2]),
         ([], ["a"]),
+        ([1, 5, 9], "a b"),
+        (torch.tensor([1, 5, 9]), "a b"),
+        ([[[1, 5, 9], [1, 5]]], [[1, 5, 9], [1, 5]]),
+        ([["a b", "c d"]], ["a b", "c d"]),
         ([CYCLE], ["a b"]),
         (CYCLE, CYCLE),
         (torch.zeros(2, 3, 4, 5).long(), torch.zeros(2, 4).long()),
         (torch.zeros(3).long(), torch.zeros(3).long()),
     ],
-    ids=range(10),
+    ids=range(14),
 )
 def test_other_mistakes_are_not_said_to_be_swapped(preds, target):
     with pytest.raises((TypeError, ValueError), match="expected") as error:

@@ -106,6 +106,8 @@ ONE_TOKEN = "is one token with spaces; a text is a str: pass 'the cat sat' inste
         ([(MAT,), ()], [[[MAT], ["a dog"]], [["a dog"]]], "segment 0"),
         ([[], ["a\nb"]], [["a b"], [["a\tb"]]], "segment 1"),
         ([[]], [["a b"]], "reference 0 of segment 0"),
+        ([["the", "cat"], ["a"]], [["the cat"], ["a dog"]], "reference 0 of segment 0"),
+        ([["the cat"]], [["the", "cat"]], "segment 0"),
         (np.array([[MAT]]), np.array([[MAT]]), "segment 0"),
     ],
 )
@@ -123,6 +125,9 @@ def test_texts_as_tokens_are_warned_of_in_rows():
     ("preds", "target"),
     [
         ([[" the"], ["cat "]], [[" the"], [" dog"]]),
+        ([["the", "cat"]], [["cat"]]),
+        ([["New York"], ["Paris"]], [["Paris"], ["Paris"]]),
+        ([["the"], []], [[[]], [[]]]),
         ([["\n\n"], [" "], [""]], [["\n\n"], [" "], [""]]),
         ([["New York"], ["Paris"]], [["Paris"], ["New York"]]),
         ([["New York", "is"]], [["New York"]]),
