@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 import yaml
 from documentation import BLOCK, DOCS, INCLUDED, PAGES, PARSER, ROOT, TEXTS, blocks, public_names, reference_row
+from metrics.apis import APIS
 from torch.utils.data import DataLoader
 
 import ngram_metrics
@@ -30,8 +31,8 @@ from ngram_metrics._core.scoring.signature import SIGNATURE_FIELDS
 
 #: Blocks of Python that are compiled and do not run here, by a line of theirs, and why.
 NOT_RUN = {
-    'results = ngram_metrics.evaluate({"epoch 9": outputs_9': "a test below runs it on texts of its own",
-    "history = [chrf(outputs, references)": "a test below runs it on texts of its own",
+    'evaluate({"epoch 9": outputs_9': "a test below runs it on texts of its own",
+    "figure, axis = chrf.plot([chrf(outputs, references)": "a test below runs it on texts of its own",
     "compiled = torch.compile(reward, fullgraph=True, dynamic=False)": "C++ is generated and compiled for a long time",
     **dict.fromkeys(
         [
@@ -207,9 +208,23 @@ def in_navigation(part: object) -> Iterator[str]:
             yield from in_navigation(each)
 
 
+def navigation() -> list[dict[str, object]]:
+    """The tabs of the site."""
+    tabs: list[dict[str, object]] = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+    return tabs
+
+
 def test_every_page_is_in_the_navigation_once():
-    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
-    assert sorted(in_navigation(settings["nav"])) == sorted(str(page.relative_to(DOCS)) for page in PAGES)
+    assert sorted(in_navigation(navigation())) == sorted(str(page.relative_to(DOCS)) for page in PAGES)
+
+
+def test_the_tabs_for_metrics_have_the_page_of_every_metric_and_no_other():
+    """Which metrics there are, the registry says; which page a metric has, the docstring of its class."""
+    tabs = {title: list(in_navigation(part)) for tab in navigation() for title, part in tab.items()}
+    assert {"Metrics", "More"} <= tabs.keys(), "metrics stand in the tabs Metrics and More of mkdocs.yml"
+    listed = [page for title in ("Metrics", "More") for page in tabs[title] if page.startswith("metrics/")]
+    pages = {re.search(r"docs/(metrics/\w+\.md)", api.metric.__doc__)[1] for api in APIS.values()}
+    assert sorted(listed) == sorted(pages), "list the pages of the metrics in the tab Metrics or More of mkdocs.yml"
 
 
 def test_pages_are_short_enough_to_be_read():
@@ -259,7 +274,8 @@ def test_every_public_method_is_in_the_reference():
     entries = re.findall(r"^::: (\S+)\n((?: {4}.*\n)*)", page, re.MULTILINE)
     listed = {name: set(re.findall(r"\w+", options.partition("members: [")[2])) for name, options in entries}
     missing = {name: methods_of_a_class(name) - NOT_FOR_USERS - listed.get(name, set()) for name in public_names()}
-    assert {name: methods for name, methods in missing.items() if methods} == {}
+    lacking = {name: methods for name, methods in missing.items() if methods}
+    assert lacking == {}, "list these in docs/api.md, below the line of the class: options: members: [...]"
     assert "segment_rows" in listed["ngram_metrics.Bleu"]
 
 
@@ -353,8 +369,7 @@ def test_the_pictures_of_the_readme_are_small():
 def test_the_code_beside_the_pictures_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     outputs = {f"outputs_{epoch}": ["the cat sat", f"it rained {epoch} times"] for epoch in (1, 2, 3, 9, 10)}
-    names = {"ngram_metrics": ngram_metrics, "chrf": ngram_metrics.ChrF(confidence=0.95), **outputs}
-    names["references"] = ["the cat sat", "it rained 3 times"]
+    names = {"references": ["the cat sat", "it rained 3 times"], **outputs}
     snippets = [code for code in blocks(ROOT / "README.md", "python") if "outputs_" in code]
     assert len(snippets) == 2
     for snippet in snippets:
@@ -394,7 +409,7 @@ def test_the_files_that_a_page_names_exist():
         for path in paths
         if not any((folder / path).is_file() for folder in (ROOT, ROOT / "ngram_metrics"))
     }
-    assert missing == {"validation/segments/3.md", "val/segments/59.md"}  # what MLflow's loggers write
+    assert missing == {"val/segments/59.md"}  # what MLflow's logger writes
 
 
 def test_no_picture_is_missing_or_left_over():
