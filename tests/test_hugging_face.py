@@ -14,7 +14,6 @@ from torchmetrics.text import BLEUScore
 from torchmetrics.text import ROUGEScore as OtherROUGEScore
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
-from ngram_metrics._core.metrics.overlap import OverlapMeasure
 from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
 from ngram_metrics.hugging_face import ComputeMetrics, Reward, likeliest_ids
 
@@ -304,12 +303,6 @@ def test_columns_are_rewarded_as_lists_and_a_table_is_refused():
         Reward(ChrF(), from_ids=True)(completion_ids=table, reference=[[1]])
     with pytest.raises(TypeError, match=r"^predictions or label_ids is a DataFrame of pandas: expected one of its"):
         ComputeMetrics(ChrF(pad_id=0))((table, table))
-
-
-def test_a_metric_of_which_less_is_better_is_no_reward(monkeypatch):
-    monkeypatch.setattr(OverlapMeasure, "higher_is_better", False)
-    with pytest.raises(ValueError, match=r"^a reward looks for the highest score, and a lower ngram_overlap is better"):
-        Reward(NgramOverlap())
 
 
 def test_a_value_has_the_name_of_its_metric_whatever_the_others(tokenizer, prediction):
