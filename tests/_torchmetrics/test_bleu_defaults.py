@@ -48,6 +48,7 @@ def test_scores_are_sacrebleus(kind: str):
     peer = BLEU(**options, effective_order=True)
     each = [peer.sentence_score(hypothesis, several).score / 100 for hypothesis, *several in ROWS]
     assert bleu_score(*_corpus(kind), average="none").tolist() == pytest.approx(each, abs=1e-14)
+    assert [pair.bleu(*segment) for segment in zip(*_corpus(kind), strict=True)] == pytest.approx(each, abs=1e-14)
 
 
 @pytest.mark.parametrize(("average", "means"), [("micro", False), ("macro", True), ("none", True)])
