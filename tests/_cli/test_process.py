@@ -320,10 +320,16 @@ def test_an_archive_that_asks_for_more_memory_than_there_is_is_told(folder: Path
     assert done.returncode == 1
 
 
-def test_a_missing_package_is_named_with_its_extra(folder: Path, capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "sentencepiece", None)
-    told = failing(capsys, "base.txt", "-r", "ref.txt", "--spm-model", "m")
-    assert told == "--spm-model needs sentencepiece: pip install sentencepiece"
+@pytest.mark.parametrize(
+    ("package", "options", "told"),
+    [
+        ("sentencepiece", "--spm-model m", "--spm-model needs sentencepiece: pip install sentencepiece"),
+        ("sacrebleu", "-m chrf,ter", "TER is counted by sacrebleu: pip install sacrebleu"),
+    ],
+)
+def test_a_missing_package_is_named(package: str, options: str, told: str, folder: Path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    assert failing(capsys, "base.txt", "-r", "ref.txt", *options.split()) == told
 
 
 @pytest.mark.parametrize("command", [["base.txt", "-r", "ref.txt", "-c"], ["mbr", "base.txt", "-k", "5"]])
