@@ -283,17 +283,6 @@ def test_equal_shares_of_two_ranks_count_twice_in_one_process():
     assert torch.equal(share["row"], 2 * metric.row)
 
 
-def test_metrics_that_are_not_persistent_leave_a_state_dict_empty():
-    module = torch.nn.Module()
-    module.metric = Bleu()
-    assert module.state_dict() == {}
-    module.metric.persistent(True)
-    module.metric.update(*TEXT[0])
-    names = {*module.metric.metric_state, "saved_by"} - {"callables"}
-    assert set(module.state_dict()) == {f"metric.{name}" for name in names}
-    module.load_state_dict(module.state_dict(), strict=True)
-
-
 def test_the_setting_that_differs_is_named_with_both_values():
     metric = ChrF(beta=3, word_order=2, lowercase=True)
     metric.persistent(True)
@@ -357,21 +346,6 @@ def test_states_loaded_into_a_synchronized_metric_stay():
     AllRanks(synchronized).load_state_dict(AllRanks(metric).state_dict())
     synchronized.update(*TEXT[1])
     assert int(synchronized.segments) == len(TEXT[0][0]) + len(TEXT[1][0])
-
-
-@pytest.mark.parametrize("letters", range(250, 262))
-def test_the_length_of_an_entry_does_not_depend_on_its_numbers(monkeypatch: pytest.MonkeyPatch, letters: int):
-    def split(text: str) -> list[str]:
-        return text.split()
-
-    split.__qualname__ = "s" * letters
-    metric = Bleu(tokenizer=split)
-    metric.persistent(True)
-    lengths = set()
-    for numbers in ((0, 1), (9, 10), (123_456, 999_999)):
-        monkeypatch.setattr(metric, "_rank_of_processes", lambda numbers=numbers: numbers)
-        lengths.add(len(metric.state_dict()["saved_by"]))
-    assert len(lengths) == 1
 
 
 @pytest.mark.programs

@@ -122,15 +122,6 @@ def test_files_longer_than_a_chunk_score_the_same(folder: Path, capsys, monkeypa
                 assert other == pytest.approx({key: entry[key] for key in other}, abs=1e-9)
 
 
-def test_a_warning_is_one_line(folder: Path, capsys):
-    for name in ("base.txt", "ref.txt"):
-        write(folder / name, ["東京", "so it is"] * 3)
-    assert cli.main(["base.txt", "-r", "ref.txt", "-m", "rouge"]) == 0
-    told = capsys.readouterr().err
-    assert told.startswith("ngram-metrics: warning: ROUGE's rule for words keeps only a-z and 0-9")
-    assert told.count("\n") == 1
-
-
 def _table(lines: list[str]) -> bytes:
     return "".join(f"7\t{line}\tx\n" for line in lines).encode()
 
