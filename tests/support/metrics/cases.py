@@ -34,7 +34,7 @@ TEXT: tuple[Batch, ...] = (
         [
             ["birds sing in an old tree today"],
             ["the cat sleeps on the mat"],
-            ["we see the old dog run", "they saw an old dog run by", "the old dog"],
+            ["we see the very old dog run", "they saw an old dog run by", "we see the dog"],
         ],
     ),
 )
