@@ -24,15 +24,8 @@ def text(preds: list[str], references: list[str], several: list[list[str]]) -> N
     metric.update(tuple(preds), [tuple(each) for each in several])
     name: str = metric.signature
     details: dict[str, Tensor] = metric.details()
-    MetricCollection(
-        {
-            "bleu": metric,
-            "chrf": ChrF(word_order=2),
-            "overlap": NgramOverlap(),
-            "gleu": Gleu(),
-            "repetition": Repetition(),
-        }
-    )
+    others = {"overlap": NgramOverlap(), "gleu": Gleu(), "repetition": Repetition()}
+    MetricCollection({"bleu": metric, "chrf": ChrF(word_order=2), **others})
     print(name, details)
 
 

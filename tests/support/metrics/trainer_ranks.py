@@ -60,8 +60,8 @@ def results(rank: int, world_size: int) -> dict[str, Any]:
         "RANK": rank,
         "LOCAL_RANK": rank,
         "WORLD_SIZE": world_size,
-        "TORCHELASTIC_RUN_ID": "here",
         "MASTER_PORT": 1,
+        "TORCHELASTIC_RUN_ID": "x",
     }
     metrics, logger = collection(), TensorBoardLogger()
     model = _Model(metrics, metrics[TRAINER_ALONE].clone())
