@@ -307,13 +307,6 @@ def test_a_missing_package_is_named(package: str, options: str, told: str, folde
     assert failing(capsys, "base.txt", "-r", "ref.txt", *options.split()) == told
 
 
-@pytest.mark.parametrize("command", [["base.txt", "-r", "ref.txt", "-c"], ["mbr", "base.txt", "-k", "5"]])
-def test_without_tqdm_there_is_no_bar(command: list[str], folder: Path, capsys, monkeypatch):
-    expected = printed(capsys, *command)
-    monkeypatch.setitem(sys.modules, "tqdm", None)
-    assert printed(capsys, *command) == expected
-
-
 def test_threads_are_one_unless_told_and_are_set_back(folder: Path, capsys, monkeypatch):
     seen = []
     score = score_command.score

@@ -41,13 +41,8 @@ def _in_an_engine(ignite_case: IgniteCase, value: Any) -> dict[str, Any]:
 
 each_ignite_case_of_one_number = pytest.mark.parametrize(
     "ignite_case",
-    [
-        pytest.param(ignite_case, id=ignite_case.name)
-        for ignite_case in IGNITE_CASES
-        if ignite_case.average != "none"
-        and ignite_case.case is not None
-        and not isinstance(ignite_case.value(), Mapping)
-    ],
+    [one for one in IGNITE_CASES if one.case and one.average != "none" and not isinstance(one.value(), Mapping)],
+    ids=lambda ignite_case: ignite_case.name,
 )
 
 
