@@ -93,20 +93,16 @@ def test_a_run_goes_on_to_the_value_of_one_that_did_not_stop(second: Results, sa
 @pytest.mark.programs
 @each_size
 @pytest.mark.parametrize("batches", [0, 40])
-@pytest.mark.parametrize("of", ["", " of a collection"])
-def test_a_state_dict_takes_two_collectives_whatever_the_metrics(first: Results, size: int, batches: int, of: str):
+def test_a_state_dict_takes_two_collectives_and_a_collection_computes_with_two_for_each_metric(
+    first: Results, size: int, batches: int
+):
     for of_rank in first(size):
-        assert of_rank[f"collectives{of}, {batches}"] == {"all_gather": 2}
-
-
-@pytest.mark.programs
-@each_size
-@pytest.mark.parametrize("batches", [0, 40])
-def test_a_collection_computes_with_two_collectives_for_each_of_its_metrics(first: Results, size: int, batches: int):
-    for of_rank in first(size):
-        calls = of_rank[f"collectives of its compute, {batches}"]
-        assert calls == {"metrics": calls["metrics"], "all_gather": 2 * calls["metrics"]}
-        assert calls["metrics"] == len(METRICS) - 1  # all but that of ignite
+        for of in ("", " of a collection"):
+            assert of_rank[f"collectives{of}, {batches}"] == {"all_gather": 2}
+        several = len(METRICS) - 1  # all but that of ignite
+        assert of_rank[f"collectives of its compute, {batches}"] == {"metrics": several, "all_gather": 2 * several}
+        # A rank without updates saves with the others.
+        assert of_rank["unlike"]["updated on all but one"] == ["ngram_metrics"]
 
 
 OTHERS = "ValueError: the metric '' has other settings on rank {0} than on rank 0"
@@ -171,13 +167,6 @@ def test_a_plain_state_of_a_rank_of_another_group_is_not_taken(first: Results, s
         for owner, found in of_rank["in groups"]["plain"].items():
             segments = len(TEXT[0][0]) if owner == rank else 0
             assert (found["segments"], len(found["warnings"])) == (segments, 0 if owner == rank else 1)
-
-
-@pytest.mark.programs
-@each_size
-def test_a_rank_without_updates_saves_with_the_others(first: Results, size: int):
-    for of_rank in first(size):
-        assert of_rank["unlike"]["updated on all but one"] == ["ngram_metrics"]
 
 
 @pytest.mark.programs
