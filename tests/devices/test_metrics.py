@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from metrics.apis import OF_IDS
 from metrics.cases import CASES, Batch, Case, each_kind_of_state, scores_of
 from pretend.comparing import assert_equal, there
 from pretend.device import DEVICE, accelerator
@@ -37,6 +38,9 @@ def test_values_of_an_ignite_metric_come_in_one_copy():
         assert len(metric.compute()) == 6
         # The other is the number of sentences.
         assert log.count(TO_HOST) + log.count(WAIT) == 2, log.lines(TO_HOST, WAIT)
+
+
+each_of_ids = pytest.mark.parametrize("metric", [api.metric for api in OF_IDS])
 
 
 def padded_batch(sentences: int, width: int, references: int) -> Batch:
@@ -116,7 +120,7 @@ def test_texts_are_counted_on_the_cpu_and_what_is_added_goes_to_the_device_in_on
         assert_equal(on_device.compute(), on_host.compute(), 1e-15)
 
 
-@pytest.mark.parametrize("metric", [Bleu, ROUGEScore, ChrF, NgramOverlap])
+@each_of_ids
 def test_ids_in_tensors_of_the_device_come_to_the_host_in_one_copy(metric: Callable[..., Any]):
     ids = [torch.randint(1, 9, (length,)) for length in (5, 9, 7, 1, 12)]
     with accelerator() as log:
@@ -129,7 +133,7 @@ def test_ids_in_tensors_of_the_device_come_to_the_host_in_one_copy(metric: Calla
         assert_equal(on_device.compute(), on_host.compute(), 1e-15)
 
 
-@pytest.mark.parametrize("metric", [Bleu, ROUGEScore, ChrF, NgramOverlap])
+@each_of_ids
 @pytest.mark.parametrize("options", [{}, {"average": "none"}, {"confidence": 0.9}])
 def test_what_padded_ids_of_a_device_add_comes_to_states_of_the_cpu_in_one_copy(
     metric: Callable[..., Any], options: dict[str, Any]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from metrics.apis import COMPLETE, TEXT_ONLY
+from metrics.apis import OF_IDS
 from metrics.cases import CASES, Case, assert_same, named_pairs
 from pretend.comparing import assert_equal, there
 from pretend.device import DEVICE, accelerator
@@ -81,11 +81,7 @@ def _each_sentence(function: Callable[..., Any], **options: Any) -> Callable[...
 
 #: A score of each sentence, or of all, and what its batches are beside the seed.
 REWARDS: dict[str, tuple[Callable[[Tensor, Tensor], Any], dict[str, Any]]] = {
-    **{
-        api.name: (_each_sentence(api.function), {})
-        for api in COMPLETE
-        if api.metric not in TEXT_ONLY and api.row.needs_references
-    },
+    **{api.name: (_each_sentence(api.function), {}) for api in OF_IDS},
     "bleu": (_each_sentence(bleu_score, smooth="exp"), {}),
     "corpus bleu": (functools.partial(bleu_score, smooth="exp", average="micro", pad_id=PADDING), {"references": None}),
     "bleu-effective": (
