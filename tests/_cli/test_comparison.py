@@ -41,20 +41,6 @@ def test_intervals_and_signatures_are_those_of_the_metrics_whoever_is_beside(con
                 )
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ((), "paired randomization test with Holm's correction"),
-        (("--test", "bootstrap"), "paired bootstrap test with Holm's correction"),
-        (("--correction", "none"), "paired randomization test, not corrected"),
-    ],
-    ids=str,
-)
-def test_the_table_names_the_test_and_its_correction(options: tuple[str, ...], told: str, folder: Path, capsys):
-    shown = printed(capsys, "base.txt", "other.txt", "-r", "ref.txt", *options)
-    assert f"\n+ better, - worse than base.txt: p < 0.05, {told}\n" in shown
-
-
 def test_the_bootstrap_of_few_lines_warns_once(folder: Path, capsys):
     for name in ("base.txt", "other.txt", "ref.txt"):
         write(folder / name, FILES[name][:49])
@@ -77,16 +63,25 @@ TEST = {"test": "randomization", "alternative": "two-sided", "correction": "holm
 
 
 @pytest.mark.parametrize(
-    ("options", "draws"),
+    ("options", "told", "draws"),
     [
-        ([], {"ar": "10000", "seed": "12345", **TEST}),
-        (["-c", "--correction", "none"], {"bs": "1000", "ar": "10000", "seed": "12345", **TEST, "correction": "none"}),
-        (["--test", "bootstrap"], {"bs": "1000", "seed": "12345", **TEST, "test": "bootstrap"}),
+        ([], "randomization test with Holm's correction", {"ar": "10000", "seed": "12345", **TEST}),
+        (
+            ["-c", "--correction", "none"],
+            "randomization test, not corrected",
+            {"bs": "1000", "ar": "10000", "seed": "12345", **TEST, "correction": "none"},
+        ),
+        (
+            ["--test", "bootstrap"],
+            "bootstrap test with Holm's correction",
+            {"bs": "1000", "seed": "12345", **TEST, "test": "bootstrap"},
+        ),
     ],
 )
-def test_signatures_name_the_draws_of_what_is_printed_only(options: list[str], draws: dict, folder: Path, capsys):
-    found = report(capsys, "base.txt", "other.txt", "-r", "ref.txt", "-m", "chrf", *options)["signatures"]["chrf"]
-    fields = dict(field.split(":") for field in found.split("|"))
+def test_the_table_and_the_signatures_name_the_test_that_was_made(options, told, draws, folder: Path, capsys):
+    words = ["base.txt", "other.txt", "-r", "ref.txt", "-m", "chrf", *options]
+    assert f"\n+ better, - worse than base.txt: p < 0.05, paired {told}\n" in printed(capsys, *words)
+    fields = dict(field.split(":") for field in report(capsys, *words)["signatures"]["chrf"].split("|"))
     assert {name: fields[name] for name in ("bs", "ar", "seed", *TEST) if name in fields} == draws
 
 
