@@ -101,30 +101,20 @@ def test_padded_ids_are_counted_without_data():
 
 ROWS = torch.ones(2, 3, dtype=torch.int64)
 IDS = [[1], [2]]
-LARGE = torch.tensor([[2**63]], dtype=torch.uint64)
+TOO_LARGE = r"segment 1 has the id {}: expected ids below 2\^63"
 
 
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: clipped_matches(ROWS, ROWS), ValueError, "a padded tensor of ids needs pad_id"),
         (lambda: clipped_matches(ROWS, IDS), ValueError, "a padded tensor of ids needs pad_id"),
-        (
-            lambda: clipped_matches(ROWS[0], ROWS, pad_id=0),
-            ValueError,
-            r"preds has shape \(3,\): expected \(segments, w",
-        ),
-        (
-            lambda: clipped_matches(ROWS, ROWS[0], pad_id=0),
-            ValueError,
-            r"target has shape \(3,\): expected \(segments, ",
-        ),
-        (lambda: clipped_matches(ROWS, ROWS[:, None][:, :0], pad_id=0), ValueError, "expected at least one reference"),
-        (lambda: clipped_matches(ROWS, ROWS[:1], pad_id=0), ValueError, "preds has 2 segments and target has 1"),
         (lambda: clipped_matches(IDS, IDS[:1]), ValueError, "preds has 2 segments and target has 1"),
-        (lambda: clipped_matches(ROWS, ROWS.to("meta"), pad_id=0), ValueError, "preds is on cpu and target is on meta"),
-        (lambda: clipped_matches(ROWS.double(), ROWS, pad_id=0), TypeError, "preds is a tensor of torch.float64"),
-        (lambda: clipped_matches(ROWS, ROWS > 0, pad_id=0), TypeError, "target is a tensor of torch.bool"),
+        (lambda: clipped_matches(["a", "b"], ["a", "c"]), TypeError, "the segments are text: expected token ids"),
+        (lambda: clipped_matches([["a"], ["b"]], [["a"], ["c"]]), TypeError, "the segments are tokens: expected token"),
+        (lambda: clipped_matches([[True], [False]], [[True], [True]]), TypeError, "the segments are tokens: expected "),
+        (lambda: clipped_matches([[1], [-5]], IDS), ValueError, "segment 1 has the id -5: expected .* in pad"),
+        (lambda: clipped_matches(IDS, IDS, 0), ValueError, "ngram order must be greater than zero"),
+        (lambda: ngram_counts(ROWS, 1), ValueError, "a padded tensor of ids needs pad_id"),
         (
             lambda: ngram_counts(ROWS[None], 1, 0),
             ValueError,
@@ -133,52 +123,15 @@ LARGE = torch.tensor([[2**63]], dtype=torch.uint64)
         (lambda: ngram_counts(ROWS[0], 1, 0), ValueError, r"ids has shape \(3,\): expected"),
         (lambda: ngram_counts({1}, 1), TypeError, "ids is a set: expected a sequence"),
         (lambda: ngram_counts("ab", 1), TypeError, "the segments are text: expected token ids, which are integers"),
-        (lambda: clipped_matches(["a", "b"], ["a", "c"]), TypeError, "the segments are text: expected token ids"),
-        (lambda: clipped_matches([["a"], ["b"]], [["a"], ["c"]]), TypeError, "the segments are tokens: expected token"),
-        (lambda: clipped_matches([["a"], [2]], IDS), TypeError, "segment 1 holds ids, .* but segment 0 holds tokens"),
-        (lambda: clipped_matches([[True], [False]], [[True], [True]]), TypeError, "the segments are tokens: expected "),
-        (lambda: clipped_matches(IDS, [[1], [1.5]]), TypeError, "reference 0 of segment 1 holds 1.5"),
-        (lambda: clipped_matches(IDS, [[1], [[1], "a"]]), TypeError, "reference 1 of segment 1 is a str"),
-        (lambda: clipped_matches(IDS, [[1], []]), ValueError, r"segment 1 has no reference: .* is written \[\[\]\]"),
-        (lambda: common_subsequence_lengths(IDS, [[1], []]), ValueError, r"segment 1 has no .* is written \[\[\]\]"),
-        (
-            lambda: clipped_matches(IDS, [[1], ROWS]),
-            ValueError,
-            r"reference 0 of segment 1 is a tensor of shape \(2, 3\)",
-        ),
-        (
-            lambda: clipped_matches([[1], [-5]], IDS),
-            ValueError,
-            "segment 1 has the id -5: expected .* or this id in pad",
-        ),
-        (lambda: clipped_matches(IDS, [[1], [-(10**5000)]]), ValueError, "reference 0 of segment 1 has the id -0x31e2"),
-        (lambda: clipped_matches(IDS, [[1], [[2], 10**5000]]), TypeError, "reference 1 of segment 1 is an int, 0x31e2"),
-        (
-            lambda: clipped_matches(LARGE, LARGE, pad_id=0),
-            ValueError,
-            rf"preds has the id {2**63}: expected ids below 2\^63",
-        ),
-        (
-            lambda: ngram_counts([[1], [2**63]], 1),
-            ValueError,
-            rf"segment 1 has the id {2**63}: expected ids below 2\^63",
-        ),
-        (
-            lambda: ngram_counts([[1], [10**5000]], 1),
-            ValueError,
-            r"segment 1 has the id 0x31e2.*: expected ids below 2\^63",
-        ),
-        (lambda: clipped_matches(IDS, IDS, 0), ValueError, "ngram order must be greater than zero"),
+        (lambda: ngram_counts([[1], [2**63]], 1), ValueError, TOO_LARGE.format(2**63)),
+        (lambda: ngram_counts([[1], [10**5000]], 1), ValueError, TOO_LARGE.format("0x31e2.*")),
         (lambda: ngram_counts(IDS, 1001), ValueError, "ngram order must be at most 1000"),
         (lambda: ngram_counts(IDS, 1, pad_id="0"), TypeError, "pad_id is '0': expected an integer"),
         (lambda: ngram_counts(IDS, n_gram=1), TypeError, "ngram_counts: unknown argument n_gram, did you mean ngram"),
+        (lambda: common_subsequence_lengths(IDS, [[1], []]), ValueError, r"segment 1 has no .* is written \[\[\]\]"),
         (lambda: common_subsequence_lengths(IDS, [[1], [[1], [2]]]), ValueError, "target has several references"),
         (lambda: common_subsequence_lengths(ROWS, torch.stack((ROWS, ROWS), 1), 0), ValueError, "several references"),
-        (
-            lambda: common_subsequence_lengths(ROWS, torch.stack((ROWS, 0 * ROWS), 1), 0),
-            ValueError,
-            "several references",
-        ),
+        (lambda: common_subsequence_lengths(ROWS, torch.stack((ROWS, 0 * ROWS), 1), 0), ValueError, "several ref"),
     ],
 )
 def test_other_input_is_refused(call: Any, error: type[Exception], words: str):

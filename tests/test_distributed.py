@@ -35,6 +35,7 @@ def _with(of_rank: Callable[..., Any], arguments: tuple[Any, ...], rank: int, si
     return of_rank(rank, size, *arguments)
 
 
+each_size = pytest.mark.parametrize("size", [2, 3])
 #: What each rank found, by the number of processes; they are started when first asked for.
 Results = Callable[[int], list[dict[str, Any]]]
 
@@ -90,29 +91,25 @@ def test_a_run_goes_on_to_the_value_of_one_that_did_not_stop(second: Results, sa
 
 
 @pytest.mark.programs
-@pytest.mark.parametrize("size", [2, 3])
+@each_size
 @pytest.mark.parametrize("batches", [0, 40])
-@pytest.mark.parametrize("of", ["", " of a collection"])
-def test_a_state_dict_takes_two_collectives_whatever_the_metrics(first: Results, size: int, batches: int, of: str):
+def test_a_state_dict_takes_two_collectives_and_a_collection_computes_with_two_for_each_metric(
+    first: Results, size: int, batches: int
+):
     for of_rank in first(size):
-        assert of_rank[f"collectives{of}, {batches}"] == {"all_gather": 2}
-
-
-@pytest.mark.programs
-@pytest.mark.parametrize("size", [2, 3])
-@pytest.mark.parametrize("batches", [0, 40])
-def test_a_collection_computes_with_two_collectives_for_each_of_its_metrics(first: Results, size: int, batches: int):
-    for of_rank in first(size):
-        calls = of_rank[f"collectives of its compute, {batches}"]
-        assert calls == {"metrics": calls["metrics"], "all_gather": 2 * calls["metrics"]}
-        assert calls["metrics"] == len(METRICS) - 1  # all but that of ignite
+        for of in ("", " of a collection"):
+            assert of_rank[f"collectives{of}, {batches}"] == {"all_gather": 2}
+        several = len(METRICS) - 1  # all but that of ignite
+        assert of_rank[f"collectives of its compute, {batches}"] == {"metrics": several, "all_gather": 2 * several}
+        # A rank without updates saves with the others.
+        assert of_rank["unlike"]["updated on all but one"] == ["ngram_metrics"]
 
 
 OTHERS = "ValueError: the metric '' has other settings on rank {0} than on rank 0"
 
 
 @pytest.mark.programs
-@pytest.mark.parametrize("size", [2, 3])
+@each_size
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -121,47 +118,37 @@ OTHERS = "ValueError: the metric '' has other settings on rank {0} than on rank 
         ("more", "ValueError: rank {} has the metrics ['a', 'b'], and rank 0 ['a']: expected the same"),
         ("class", f"{OTHERS} (class is 'ChrF' on rank 0 and 'Bleu' on rank {{0}};"),
         ("synchronized", "ValueError: the metric '' of rank {} has the states of all ranks: call unsync() first"),
+        # The last rank cannot read its states, and no other waits for it.
+        ("broken", "RuntimeError: rank {} cannot read its states: AttributeError: 'NoneType' object has no attribute"),
+        (
+            "changed",
+            "RuntimeError: rank {} cannot read its states: TypeError: the metric 'a' is a Linear: expected one",
+        ),
+        ("compute", "RuntimeError: rank {} cannot read its states: RuntimeError: Sizes of tensors must match"),
+        ("state_dict of ignite", "RuntimeError: rank {} cannot read its states: RuntimeError: Sizes of tensors must"),
     ],
 )
 def test_ranks_that_differ_raise_together(first: Results, size: int, name: str, words: str):
-    for of_rank in first(size):
-        assert of_rank["unlike"][name].startswith(words.format(size - 1))
-
-
-@pytest.mark.programs
-@pytest.mark.parametrize("size", [2, 3])
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("broken", "AttributeError: 'NoneType' object has no attribute"),
-        ("changed", "TypeError: the metric 'a' is a Linear: expected one of ngram_metrics"),
-        ("compute", "RuntimeError: Sizes of tensors must match"),
-        ("state_dict of ignite", "RuntimeError: Sizes of tensors must match"),
-    ],
-)
-def test_a_rank_that_cannot_read_its_states_lets_no_other_wait(first: Results, size: int, name: str, words: str):
-    *others, last = [of_rank["unlike"][name] for of_rank in first(size)]
-    assert last.startswith(words)
+    *others, last = (of_rank["unlike"][name] for of_rank in first(size))
     for error in others:
-        assert error.startswith(f"RuntimeError: rank {size - 1} cannot read its states: {last}")
+        assert error.startswith(words.format(size - 1))
+    assert last == others[0].removeprefix(f"RuntimeError: rank {size - 1} cannot read its states: ")
 
 
 @pytest.mark.programs
-@pytest.mark.parametrize("size", [2, 3])
+@each_size
 @pytest.mark.parametrize("name", ["part", "none"])
 def test_metrics_of_a_part_of_the_ranks_go_on_with_their_own_counts(first: Results, size: int, name: str):
     for of_rank in first(size):
         found = of_rank["in groups"][name]
         assert_same(found["resumed"], found["saved"])
         if name == "part":
-            words = (
-                "ValueError: these states of ChrF, whose process_group has not all ranks, are those of 1 processes, and"
-            )
+            words = "ValueError: these states of ChrF, whose process_group has not all ranks, are those of 1 processes"
             assert found["error"].startswith(words)
 
 
 @pytest.mark.programs
-@pytest.mark.parametrize("size", [2, 3])
+@each_size
 def test_the_metrics_of_a_trainer_wait_for_no_other_rank(first: Results, size: int):
     metric = ChrF(pad_id=0, confidence=0.9)
     ids = torch.tensor([[5, 6, 7, 0], [5, 6, 8, 9], [1, 2, 3, 4]])
@@ -174,7 +161,7 @@ def test_the_metrics_of_a_trainer_wait_for_no_other_rank(first: Results, size: i
 
 
 @pytest.mark.programs
-@pytest.mark.parametrize("size", [2, 3])
+@each_size
 def test_a_plain_state_of_a_rank_of_another_group_is_not_taken(first: Results, size: int):
     for rank, of_rank in enumerate(first(size)):
         for owner, found in of_rank["in groups"]["plain"].items():
@@ -183,18 +170,9 @@ def test_a_plain_state_of_a_rank_of_another_group_is_not_taken(first: Results, s
 
 
 @pytest.mark.programs
-@pytest.mark.parametrize("size", [2, 3])
-def test_a_rank_without_updates_saves_with_the_others(first: Results, size: int):
-    for of_rank in first(size):
-        assert of_rank["unlike"]["updated on all but one"] == ["ngram_metrics"]
-
-
-@pytest.mark.programs
 @pytest.mark.parametrize("saved_by", [1, 2, 3])
 @pytest.mark.parametrize("processes", [2, 3])
-def test_metrics_that_do_not_synchronize_go_on_with_what_their_ranks_have_counted(
-    second: Results, saved_by: int, processes: int
-):
+def test_metrics_that_do_not_synchronize_go_on_with_their_own_counts(second: Results, saved_by: int, processes: int):
     whole = all_ranks.unsynced("everything", 0, 1).compute()
     for rank, of_rank in enumerate(second(processes)):
         assert_same(of_rank[f"everything from {saved_by}"], whole)
@@ -230,63 +208,44 @@ def segments_of(rank: int, processes: int) -> int:
 
 
 @pytest.mark.programs
-def test_a_plain_state_is_taken_by_the_rank_that_saved_it(second: Results):
-    assert [result["plain, own"] for result in second(2)] == [
-        {"segments": segments_of(rank, 2), "warnings": [], "value": second(2)[rank]["plain, own"]["value"]}
-        for rank in range(2)
-    ]
-    metric = METRICS["interval"]()
-    for rank in range(2):
-        all_ranks.count({"": metric}, share_of(0, rank, 2))
-    for of_rank in second(2):
-        assert_same(of_rank["plain, own"]["value"], metric.compute())
+@each_size
+@pytest.mark.parametrize(
+    ("name", "is_taken_by"),
+    [
+        ("own", lambda rank, size: True),
+        ("of rank 0", lambda rank, size: rank == 0 and size == 2),  # two have saved it
+        ("alone", lambda rank, size: rank == 0),
+        ("not synchronized", lambda rank, size: True),
+        ("empty", lambda rank, size: True),
+        ("synchronized", lambda rank, size: rank == 0),
+    ],
+)
+def test_a_plain_state_is_taken_by_the_rank_that_saved_it(second: Results, size: int, name: str, is_taken_by: Any):
+    """One of all counts by rank 0, and any where nothing is synchronized."""
+    whole = sum(segments_of(rank, size) for rank in range(size))
+    of_zero = {"of rank 0": segments_of(0, 2), "not synchronized": segments_of(0, 2), "empty": 0}
+    for rank, of_rank in enumerate(second(size)):
+        found, is_taken = of_rank[f"plain, {name}"], is_taken_by(rank, size)
+        segments = segments_of(rank, size) if name == "own" else of_zero.get(name, whole)
+        assert found["segments"] == (segments if is_taken else 0)
+        assert len(found["warnings"]) == (name == "of rank 0" and not is_taken)
 
 
 @pytest.mark.programs
-def test_a_plain_state_of_another_rank_is_not_taken_and_the_warning_says_what_to_do(second: Results):
-    for rank, of_rank in enumerate(second(2)):
-        found = of_rank["plain, of rank 0"]
-        assert found["segments"] == (segments_of(0, 2) if rank == 0 else 0)
-        assert len(found["warnings"]) == (0 if rank == 0 else 1)
+def test_the_warning_of_a_state_of_another_rank_says_what_to_do(second: Results):
     (words,) = second(2)[1]["plain, of rank 0"]["warnings"]
     assert words.startswith("these states of ChrF are the share of rank 0 of 2, and this is rank 1 of 2: the states ")
     assert "ngram_metrics.distributed.AllRanks(metrics)" in words
-    for of_rank in second(3):  # of other processes
-        assert of_rank["plain, of rank 0"]["segments"] == 0
-        assert len(of_rank["plain, of rank 0"]["warnings"]) == 1
 
 
 @pytest.mark.programs
-@pytest.mark.parametrize("size", [2, 3])
-def test_a_plain_state_of_a_single_process_is_taken_by_rank_0_without_a_word(second: Results, size: int):
-    for rank, of_rank in enumerate(second(size)):
-        found = of_rank["plain, alone"]
-        assert (found["segments"], found["warnings"]) == (segments_of(0, 1) if rank == 0 else 0, [])
-        metric = METRICS["interval"]()
-        all_ranks.count({"": metric}, share_of(0, 0, 1))
-        assert_same(found["value"], metric.compute())
-
-
-@pytest.mark.programs
-@pytest.mark.parametrize("size", [2, 3])
-def test_a_metric_that_does_not_synchronize_takes_the_states_of_any_rank(second: Results, size: int):
+@pytest.mark.parametrize(("name", "size", "counted_by"), [("own", 2, 2), ("alone", 2, 1), ("alone", 3, 1)])
+def test_what_ranks_have_taken_adds_up_to_all(second: Results, name: str, size: int, counted_by: int):
+    metric = METRICS["interval"]()
+    for rank in range(counted_by):
+        all_ranks.count({"": metric}, share_of(0, rank, counted_by))
     for of_rank in second(size):
-        assert of_rank["plain, not synchronized"] == {"segments": segments_of(0, 2), "warnings": []}
-
-
-@pytest.mark.programs
-@pytest.mark.parametrize("size", [2, 3])
-def test_empty_states_load_silently_everywhere(second: Results, size: int):
-    for of_rank in second(size):
-        assert of_rank["plain, empty"] == {"segments": 0, "warnings": []}
-
-
-@pytest.mark.programs
-@pytest.mark.parametrize("size", [2, 3])
-def test_a_state_dict_of_a_synchronized_metric_is_that_of_a_single_process(second: Results, size: int):
-    whole = sum(segments_of(rank, size) for rank in range(size))
-    for rank, of_rank in enumerate(second(size)):
-        assert of_rank["plain, synchronized"] == {"segments": whole if rank == 0 else 0, "warnings": []}
+        assert_same(of_rank[f"plain, {name}"]["value"], metric.compute())
 
 
 @pytest.mark.programs
@@ -311,17 +270,6 @@ def test_equal_shares_of_two_ranks_count_twice_in_one_process():
     share = metric.own_share([metric.saved_states()] * 2)
     assert int(share["segments"]) == 4
     assert torch.equal(share["row"], 2 * metric.row)
-
-
-def test_metrics_that_are_not_persistent_leave_a_state_dict_empty():
-    module = torch.nn.Module()
-    module.metric = Bleu()
-    assert module.state_dict() == {}
-    module.metric.persistent(True)
-    module.metric.update(*TEXT[0])
-    names = {*module.metric.metric_state, "saved_by"} - {"callables"}
-    assert set(module.state_dict()) == {f"metric.{name}" for name in names}
-    module.load_state_dict(module.state_dict(), strict=True)
 
 
 def test_the_setting_that_differs_is_named_with_both_values():
@@ -387,21 +335,6 @@ def test_states_loaded_into_a_synchronized_metric_stay():
     AllRanks(synchronized).load_state_dict(AllRanks(metric).state_dict())
     synchronized.update(*TEXT[1])
     assert int(synchronized.segments) == len(TEXT[0][0]) + len(TEXT[1][0])
-
-
-@pytest.mark.parametrize("letters", range(250, 262))
-def test_the_length_of_an_entry_does_not_depend_on_its_numbers(monkeypatch: pytest.MonkeyPatch, letters: int):
-    def split(text: str) -> list[str]:
-        return text.split()
-
-    split.__qualname__ = "s" * letters
-    metric = Bleu(tokenizer=split)
-    metric.persistent(True)
-    lengths = set()
-    for numbers in ((0, 1), (9, 10), (123_456, 999_999)):
-        monkeypatch.setattr(metric, "_rank_of_processes", lambda numbers=numbers: numbers)
-        lengths.add(len(metric.state_dict()["saved_by"]))
-    assert len(lengths) == 1
 
 
 @pytest.mark.programs

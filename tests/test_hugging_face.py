@@ -3,7 +3,6 @@
 import json
 import pickle
 import re
-from functools import partial
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from torchmetrics.text import BLEUScore
 from torchmetrics.text import ROUGEScore as OtherROUGEScore
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
-from ngram_metrics._core.metrics.overlap import OverlapMeasure
 from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
 from ngram_metrics.hugging_face import ComputeMetrics, Reward, likeliest_ids
 
@@ -66,18 +64,12 @@ def test_batches_are_counted_one_by_one(tokenizer, prediction, as_torch):
             assert values == ({} if row < len(TEXTS) - 1 else pytest.approx(expected, abs=1e-12))
 
 
-def test_the_second_evaluation_begins_without_counts(tokenizer, prediction):
+def test_what_was_counted_is_forgotten_after_a_reset(tokenizer, prediction):
     compute_metrics = ComputeMetrics(ChrF(), tokenizer)
-    first, second = (
-        transformers.EvalPrediction(prediction.predictions[part], prediction.label_ids[part])
-        for part in (slice(0, 2), slice(2, 3))
-    )
-    expected = ComputeMetrics(ChrF(), tokenizer)(second)
-    compute_metrics(first)
-    assert compute_metrics(second) == expected
-    compute_metrics(first, compute_result=False)
+    expected = compute_metrics(prediction)
+    compute_metrics((prediction.predictions[:2], prediction.label_ids[:2]), compute_result=False)
     compute_metrics.reset()
-    assert compute_metrics(second) == expected
+    assert compute_metrics(prediction) == expected
 
 
 @pytest.mark.parametrize("compute_result", [True, False])
@@ -109,32 +101,20 @@ def test_a_list_of_batches_is_read_as_batches(tokenizer, prediction, tuples):
     assert compute_metrics((prediction.predictions.tolist(), prediction.label_ids.tolist())) == expected
 
 
+ROW = np.ones((1, 2), int)
+LOGITS = np.ones((1, 2, 3), int)
+
+
 @pytest.mark.parametrize(
     ("wrong", "error", "words"),
     [
-        (
-            ([np.ones((1, 2), int)], np.ones((1, 2), int)),
-            ValueError,
-            "^expected as many batches of labels as of predictions, 1$",
-        ),
-        (
-            ([np.ones((1, 2), int)] * 2, [np.ones((1, 2), int)]),
-            ValueError,
-            "^expected as many batches of labels as of predictions, 2$",
-        ),
-        ((np.ones((1, 2, 3), int), np.ones((1, 2), int)), ValueError, r"ids of shape \(1, 2, 3\): expected \(segments"),
-        (
-            ((np.ones((1, 2), int),) * 2, np.ones((1, 2), int)),
-            ValueError,
-            "^a tuple has several arrays of ids: expected one",
-        ),
+        (([ROW], ROW), ValueError, "^expected as many batches of labels as of predictions, 1$"),
+        (([ROW] * 2, [ROW]), ValueError, "^expected as many batches of labels as of predictions, 2$"),
+        ((LOGITS, ROW), ValueError, r"ids of shape \(1, 2, 3\): expected \(segments"),
+        (((ROW, ROW), ROW), ValueError, "^a tuple has several arrays of ids: expected one"),
         # The second array is no ids: of a cache only the first array is read, and this one is of logits.
-        (
-            ((np.ones((1, 2, 3), int), np.ones((1, 2), int)), np.ones((1, 2), int)),
-            ValueError,
-            "^a tuple has several arrays of ids: expected one",
-        ),
-        ((np.ones((1, 2), int), None), TypeError, "^predictions or label_ids are None: expected ids of both$"),
+        (((LOGITS, ROW), ROW), ValueError, "^a tuple has several arrays of ids: expected one"),
+        ((ROW, None), TypeError, "^predictions or label_ids are None: expected ids of both$"),
         (([], []), ValueError, r"^ids of shape \(0,\): expected"),
         ({"predictions": 1}, TypeError, "dict: expected an EvalPrediction, or"),
         ((1, 2, 3), TypeError, "tuple: expected an EvalPrediction, or"),
@@ -145,29 +125,19 @@ def test_what_is_no_evaluation_is_refused(tokenizer, wrong, error, words):
         ComputeMetrics(ChrF(), tokenizer)(wrong)
 
 
-@pytest.mark.parametrize(
-    ("ids", "error", "words"),
-    [
-        ([[1, 2], [3]], ValueError, r"^predictions or label_ids are no rows of integers of one width"),
-        (
-            np.array([[1, 2], [3]], object),
-            ValueError,
-            r"^predictions or label_ids are no rows of integers of one width",
-        ),
-        ([[1, None]], ValueError, r"^predictions or label_ids are no rows of integers of one width"),
-        (
-            torch.eye(2, dtype=torch.int64).to_sparse(),
-            TypeError,
-            "nested, quantized or sparse tensor: expected a dense",
-        ),
-        (
-            torch.nested.nested_tensor([torch.arange(2), torch.arange(1)], layout=torch.jagged),
-            TypeError,
-            "nested, quantized or sparse tensor",
-        ),
-    ],
-    ids=["ragged", "objects", "None", "sparse", "nested"],
-)
+NO_ROWS = ValueError, "^predictions or label_ids are no rows of integers of one width"
+NOT_DENSE = TypeError, "nested, quantized or sparse tensor: expected a dense"
+#: What is no dense tensor, and its error.
+NO_IDS = {
+    "ragged": ([[1, 2], [3]], *NO_ROWS),
+    "objects": (np.array([[1, 2], [3]], object), *NO_ROWS),
+    "None": ([[1, None]], *NO_ROWS),
+    "sparse": (torch.eye(2, dtype=torch.int64).to_sparse(), *NOT_DENSE),
+    "nested": (torch.nested.nested_tensor([torch.arange(2), torch.arange(1)], layout=torch.jagged), *NOT_DENSE),
+}
+
+
+@pytest.mark.parametrize(("ids", "error", "words"), NO_IDS.values(), ids=NO_IDS)
 def test_what_is_no_dense_tensor_is_refused(ids, error, words):
     whole = np.array([[1, 2], [3, 4]])
     for sides in ((ids, whole), (whole, ids)):
@@ -251,50 +221,56 @@ def test_one_value_of_several_is_the_reward():
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("given", "error", "message"),
     [
+        ({"completions": ["a"], "target": ["a"]}, ValueError, r"no column 'reference': .*\['target'\]"),
         (
-            lambda: Reward(ROUGEScore()),
+            {"completions": ["a"], "completion_ids": ["a"]},
             ValueError,
-            r"^metric has the values \['rouge1_.*such as metric\['rouge1_fmeasure'\]$",
+            r"no column 'reference': expected reward\(completions=\[",
         ),
-        (lambda: Reward(ChrF())(completions=["a"], target=["a"]), ValueError, r"no column 'reference': .*\['target'\]"),
-        (lambda: Reward(ChrF())(["a"], ["a"]), ValueError, r"no column 'reference': expected reward\(completions=\["),
-        (
-            lambda: Reward(ChrF())(completions=["a", 5], reference=["a", "b"]),
-            TypeError,
-            "completion 1 is 5: expected text",
-        ),
-        (lambda: Reward(ChrF())(completions=[["a", "b"]], reference=["a"]), TypeError, "completion 0 is .*'b'"),
+        ({"completions": ["a", 5], "reference": ["a", "b"]}, TypeError, "completion 1 is 5: expected text"),
+        ({"completions": [["a", "b"]], "reference": ["a"]}, TypeError, "completion 0 is .*'b'"),
         *(
             (
-                partial(Reward(ChrF()), completions=["a", *completion], reference=["a", *reference]),
+                {"completions": ["a", completion], "reference": ["a", reference]},
                 TypeError,
                 rf"^{name} 1 is .*: expected text, or messages of which the last has text$",
             )
             for completion, reference, name in (
-                ([conversation(None)], ["a"], "completion"),
-                ([conversation([{"type": "text", "text": "a"}])], ["a"], "completion"),
-                ([[]], ["a"], "completion"),
-                (["a"], [conversation(None)], "the reference of completion"),
-                (["a"], [["a", None]], "the reference of completion"),
-                (["a"], [[]], "the reference of completion"),
-            )
-        ),
-        *(
-            (partial(Reward(ChrF(), from_ids=from_ids), reference=reference, **given), ValueError, message)
-            for from_ids, given, reference, message in (
-                (False, {"completions": ["a"]}, [], r"^completions has 1 item and reference has 0: expected as many "),
-                (False, {"completion_ids": [[1]]}, ["a"], r"^completions has 0 items and .* \(from_ids is False\)$"),
-                (True, {"completions": ["a"]}, [[1]], r"^completion_ids has 0 items and .* \(from_ids is True\)$"),
-                (True, {}, [None], r"^completion_ids has 0 items and reference has 1"),
+                (conversation(None), "a", "completion"),
+                (conversation([{"type": "text", "text": "a"}]), "a", "completion"),
+                ([], "a", "completion"),
+                ("a", conversation(None), "the reference of completion"),
+                ("a", ["a", None], "the reference of completion"),
+                ("a", [], "the reference of completion"),
             )
         ),
     ],
 )
-def test_what_cannot_be_rewarded_is_refused(call, error, message):
+def test_what_cannot_be_rewarded_is_refused(given, error, message):
     with pytest.raises(error, match=message):
-        call()
+        Reward(ChrF())(**given)
+
+
+@pytest.mark.parametrize(
+    ("from_ids", "given", "reference", "message"),
+    [
+        (False, {"completions": ["a"]}, [], r"^completions has 1 item and reference has 0: expected as many "),
+        (False, {"completion_ids": [[1]]}, ["a"], r"^completions has 0 items and .* \(from_ids is False\)$"),
+        (True, {"completions": ["a"]}, [[1]], r"^completion_ids has 0 items and .* \(from_ids is True\)$"),
+        (True, {}, [None], r"^completion_ids has 0 items and reference has 1"),
+    ],
+)
+def test_as_many_completions_as_references_are_rewarded(from_ids, given, reference, message):
+    with pytest.raises(ValueError, match=message):
+        Reward(ChrF(), from_ids=from_ids)(reference=reference, **given)
+
+
+def test_a_metric_of_several_values_is_no_reward():
+    words = r"^metric has the values \['rouge1_.*such as metric\['rouge1_fmeasure'\]$"
+    with pytest.raises(ValueError, match=words):
+        Reward(ROUGEScore())
 
 
 def test_columns_are_rewarded_as_lists_and_a_table_is_refused():
@@ -312,12 +288,6 @@ def test_columns_are_rewarded_as_lists_and_a_table_is_refused():
         Reward(ChrF(), from_ids=True)(completion_ids=table, reference=[[1]])
     with pytest.raises(TypeError, match=r"^predictions or label_ids is a DataFrame of pandas: expected one of its"):
         ComputeMetrics(ChrF(pad_id=0))((table, table))
-
-
-def test_a_metric_of_which_less_is_better_is_no_reward(monkeypatch):
-    monkeypatch.setattr(OverlapMeasure, "higher_is_better", False)
-    with pytest.raises(ValueError, match=r"^a reward looks for the highest score, and a lower ngram_overlap is better"):
-        Reward(NgramOverlap())
 
 
 def test_a_value_has_the_name_of_its_metric_whatever_the_others(tokenizer, prediction):

@@ -203,16 +203,6 @@ def test_a_trainer_of_the_other_package_takes_it(tmp_path: Path, monkeypatch: py
     assert len(texts(logger.log_dir, "val/segments")) == 1
 
 
-def test_a_value_has_the_name_of_its_metric_whatever_the_others(tmp_path: Path):
-    metrics = {"chrf": ChrF(confidence=0.9), "chrfpp": ChrF(word_order=2, confidence=0.9)}
-    collection = MetricCollection({"first": ChrF()}, prefix="my_")
-    callbacks = [ScoresCallback(metrics), ScoresCallback(collection), ScoresCallback(ChrF())]
-    found = fit(tmp_path, callbacks, logger=False).callback_metrics
-    ends = ("", "_low", "_high")
-    assert set(found) == {f"val/{name}{end}" for name in metrics for end in ends} | {"val/my_first", "val/ChrF"}
-    assert found["val/chrf"] == found["val/my_first"] == found["val/ChrF"] != found["val/chrfpp"]
-
-
 def names_on_page() -> list[list[str]]:
     """The names in each row of the table of names, without those of the ways."""
     page = (Path(__file__).parents[1] / "docs" / "guides" / "lightning.md").read_text()

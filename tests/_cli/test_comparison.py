@@ -13,47 +13,32 @@ from ngram_metrics import _cli as cli
 
 
 def test_intervals_are_sacrebleus_within_chance(folder: Path, capsys):
-    found = report(capsys, "base.txt", "-r", "ref.txt", "--confidence")
-    assert found["confidence"] == 0.95
+    found = report(capsys, "base.txt", "-r", "ref.txt", "--confidence")["systems"]["base.txt"]
     for name, peer in (("bleu", BLEU()), ("chrf", CHRF())):
-        entry = found["systems"]["base.txt"][name]
         expected = peer.corpus_score(BASE, [REFERENCES], n_bootstrap=1000)
-        assert (entry["high"] - entry["low"]) / 2 == pytest.approx(float(expected._ci), rel=0.15)
-        assert entry["low"] < entry["score"] < entry["high"]
-    narrow = report(capsys, "base.txt", "-r", "ref.txt", "--confidence", "0.5")
-    assert narrow["confidence"] == 0.5
-    assert narrow["systems"]["base.txt"]["bleu"]["low"] > found["systems"]["base.txt"]["bleu"]["low"]
+        assert (found[name]["high"] - found[name]["low"]) / 2 == pytest.approx(float(expected._ci), rel=0.15)
 
 
-def test_an_interval_is_that_of_the_metric_whoever_is_beside(folder: Path, capsys):
-    found = report(capsys, "base.txt", "other.txt", "-r", "ref.txt", "-m", "bleu,rouge,chrf", "-c", "0.9")
+@pytest.mark.parametrize("confidence", [None, 0.9])
+def test_intervals_and_signatures_are_those_of_the_metrics_whoever_is_beside(confidence, folder: Path, capsys):
+    level = [] if confidence is None else ["-c", str(confidence)]
+    together = report(capsys, "base.txt", "other.txt", "-r", "ref.txt", "-m", "bleu,rouge,chrf", *level)
     for system, lines in (("base.txt", BASE), ("other.txt", OTHER)):
-        entries = found["systems"][system]
+        alone = report(capsys, system, "-r", "ref.txt", "-m", "bleu,rouge,chrf", *level)
         expected = {}
-        for metric in (
-            Bleu(average="micro", smooth="exp", tokenizer="13a", confidence=0.9),
-            ROUGEScore(confidence=0.9),
-            ChrF(confidence=0.9),
-        ):
-            metric.update(lines, REFERENCES)
-            expected |= {name.replace("_fmeasure", ""): 100 * value.item() for name, value in metric.compute().items()}
-        for value, entry in entries.items():
-            wanted = [expected[name] for name in (value, f"{value}_low", f"{value}_high")]
-            assert [entry["score"], entry["low"], entry["high"]] == pytest.approx(wanted, abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ((), "paired randomization test with Holm's correction"),
-        (("--test", "bootstrap"), "paired bootstrap test with Holm's correction"),
-        (("--correction", "none"), "paired randomization test, not corrected"),
-    ],
-    ids=str,
-)
-def test_the_table_names_the_test_and_its_correction(options: tuple[str, ...], told: str, folder: Path, capsys):
-    shown = printed(capsys, "base.txt", "other.txt", "-r", "ref.txt", *options)
-    assert f"\n+ better, - worse than base.txt: p < 0.05, {told}\n" in shown
+        for name, metric in {"bleu": Bleu, "rouge": ROUGEScore, "chrf": ChrF}.items():
+            counted = metric(confidence=confidence)
+            counted.update(lines, REFERENCES)
+            value = counted.compute()
+            named = value if isinstance(value, dict) else {name: value}
+            expected |= {key.replace("_fmeasure", ""): 100 * one.item() for key, one in named.items()}
+            assert alone["signatures"][name] == counted.signature
+        ends = {"score": "", "low": "_low", "high": "_high"} if confidence else {"score": ""}
+        for value, entry in together["systems"][system].items():
+            for found in (entry, alone["systems"][system][value]):
+                assert {key: found[key] for key in ends} == pytest.approx(
+                    {key: expected[value + end] for key, end in ends.items()}, abs=1e-9
+                )
 
 
 def test_the_bootstrap_of_few_lines_warns_once(folder: Path, capsys):
@@ -73,34 +58,30 @@ def test_signatures_tell_what_was_asked_for(folder: Path, capsys):
     assert "bs:" not in "".join(signatures.values())
 
 
-@pytest.mark.parametrize("level", [[], ["-c"]])
-def test_signatures_are_those_of_the_metrics(level: list[str], folder: Path, capsys):
-    confidence = 0.95 if level else None
-    found = report(capsys, "base.txt", "-r", "ref.txt", "-m", "bleu,chrf,rouge", *level)["signatures"]
-    for name, metric in (
-        ("bleu", Bleu(average="micro", smooth="exp", tokenizer="13a", confidence=confidence)),
-        ("chrf", ChrF(confidence=confidence)),
-        ("rouge", ROUGEScore(confidence=confidence)),
-    ):
-        metric.update(BASE, REFERENCES)
-        assert found[name] == metric.signature
-
-
 #: What a signature says of the test by default.
 TEST = {"test": "randomization", "alternative": "two-sided", "correction": "holm"}
 
 
 @pytest.mark.parametrize(
-    ("options", "draws"),
+    ("options", "told", "draws"),
     [
-        ([], {"ar": "10000", "seed": "12345", **TEST}),
-        (["-c", "--correction", "none"], {"bs": "1000", "ar": "10000", "seed": "12345", **TEST, "correction": "none"}),
-        (["--test", "bootstrap"], {"bs": "1000", "seed": "12345", **TEST, "test": "bootstrap"}),
+        ([], "randomization test with Holm's correction", {"ar": "10000", "seed": "12345", **TEST}),
+        (
+            ["-c", "--correction", "none"],
+            "randomization test, not corrected",
+            {"bs": "1000", "ar": "10000", "seed": "12345", **TEST, "correction": "none"},
+        ),
+        (
+            ["--test", "bootstrap"],
+            "bootstrap test with Holm's correction",
+            {"bs": "1000", "seed": "12345", **TEST, "test": "bootstrap"},
+        ),
     ],
 )
-def test_signatures_name_the_draws_of_what_is_printed_only(options: list[str], draws: dict, folder: Path, capsys):
-    found = report(capsys, "base.txt", "other.txt", "-r", "ref.txt", "-m", "chrf", *options)["signatures"]["chrf"]
-    fields = dict(field.split(":") for field in found.split("|"))
+def test_the_table_and_the_signatures_name_the_test_that_was_made(options, told, draws, folder: Path, capsys):
+    words = ["base.txt", "other.txt", "-r", "ref.txt", "-m", "chrf", *options]
+    assert f"\n+ better, - worse than base.txt: p < 0.05, paired {told}\n" in printed(capsys, *words)
+    fields = dict(field.split(":") for field in report(capsys, *words)["signatures"]["chrf"].split("|"))
     assert {name: fields[name] for name in ("bs", "ar", "seed", *TEST) if name in fields} == draws
 
 
@@ -145,16 +126,15 @@ def test_clusters_are_drawn_as_evaluate_draws_them(folder: Path, capsys):
 
 
 def test_clusters_stand_beside_labels_and_sources(folder: Path, capsys):
-    write(folder / "documents", DOCUMENTS)
-    write(folder / "domains", LABELS)
-    write(folder / "sources", [f"source {index}" for index in range(len(BASE))])
+    sources = [f"source {index}" for index in range(len(BASE))]
+    for name, lines in {"documents": DOCUMENTS, "domains": LABELS, "sources": sources}.items():
+        write(folder / name, lines)
     beside = {"groups": {"domain": LABELS}, "clusters": DOCUMENTS}
     expected = json.loads(evaluate({"base.txt": BASE, "other.txt": OTHER}, REFERENCES, **beside).to_json())
     arguments = ["--column", "domain=domains", "--clusters", "documents", "--source", "sources", "--report", "page"]
     found = report(capsys, "base.txt", "other.txt", "-r", "ref.txt", "-c", *arguments)
-    assert [found[name] for name in ("systems", "groups", "clusters")] == [
-        expected[name] for name in ("systems", "groups", "clusters")
-    ]
+    for name in ("systems", "groups", "clusters"):
+        assert found[name] == expected[name]
     page = (folder / "page").read_text(encoding="utf-8")
     assert '"sources":["source 0","source 1",' in page
     assert '"name":"domain","labels":["talks","news"]' in page

@@ -196,13 +196,6 @@ def test_a_long_word_in_another_unicode_form_is_shortened(folder: Path, capsys):
     assert len(told) < 300
 
 
-def test_the_line_is_counted_from_the_start_of_the_file(folder: Path, capsys, monkeypatch):
-    monkeypatch.setattr(files, "CHUNK", 2)
-    write(folder / "t", b"a\tb\n" * 6 + b"c\n")
-    write(folder / "ref.txt", ["a"] * 7)
-    assert failing(capsys, "t:2", "-r", "ref.txt").startswith("t:2, line 7: ")
-
-
 def test_files_that_cannot_be_read_are_named(folder: Path, capsys, monkeypatch):
     assert failing(capsys, "base.txt", "-r", "missing.txt") == "missing.txt: no such file"
     assert failing(capsys, "base.txt", "-r", "missing.txt:2") == "missing.txt: no such file"

@@ -1,20 +1,16 @@
 """The command as a shell sees it: how fast it answers, its exit codes, and what it leaves on the terminal."""
 
-import fcntl
 import functools
 import gc
+import io
 import json
 import lzma
 import os
-import pty
 import signal
-import struct
 import subprocess
 import sys
-import termios
 import time
 import zlib
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -181,35 +177,14 @@ def test_interruption_at_any_step_is_one_line(folder: Path, capsys, monkeypatch)
         assert (captured.out, captured.err) == ("", "ngram-metrics: interrupted\n")
 
 
-def _on_terminal(command: list[str]) -> str:
-    """What a command writes to a terminal as its standard error."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
-    parts = []
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs):
-        os.close(theirs)
-        with suppress(OSError):  # how Linux tells that the other end is closed
-            while part := os.read(ours, 1 << 12):
-                parts.append(part)
-    os.close(ours)
-    return b"".join(parts).decode()
-
-
-_AT_ONCE = """
-from ngram_metrics._cli import main
-from ngram_metrics._core.basics import output
-output.DELAY = 0
-main()
-"""
-
-
-@pytest.mark.programs
-def test_long_work_shows_progress_on_a_terminal(folder: Path):
-    for name in ("base.txt", "ref.txt"):
-        write(folder / name, (folder / name).read_text().splitlines() * 100)
-    shown = _on_terminal([sys.executable, "-c", _AT_ONCE, "base.txt", "-r", "ref.txt", "-m", "bleu,chrf,rouge", "-c"])
-    assert " lines" in shown
-    assert shown.endswith("\r"), "it is wiped out at the end"
+def test_long_work_shows_progress_on_a_terminal(folder: Path, monkeypatch):
+    stream = io.StringIO()
+    stream.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(output, "DELAY", 1e-9)
+    assert cli.main(["base.txt", "-r", "ref.txt", "-m", "bleu,chrf,rouge", "-c", "-o", "out"]) == 0
+    assert " lines" in stream.getvalue()
+    assert stream.getvalue().endswith("\r"), "it is wiped out at the end"
 
 
 class _Bar:
@@ -320,17 +295,16 @@ def test_an_archive_that_asks_for_more_memory_than_there_is_is_told(folder: Path
     assert done.returncode == 1
 
 
-def test_a_missing_package_is_named_with_its_extra(folder: Path, capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "sentencepiece", None)
-    told = failing(capsys, "base.txt", "-r", "ref.txt", "--spm-model", "m")
-    assert told == "--spm-model needs sentencepiece: pip install sentencepiece"
-
-
-@pytest.mark.parametrize("command", [["base.txt", "-r", "ref.txt", "-c"], ["mbr", "base.txt", "-k", "5"]])
-def test_without_tqdm_there_is_no_bar(command: list[str], folder: Path, capsys, monkeypatch):
-    expected = printed(capsys, *command)
-    monkeypatch.setitem(sys.modules, "tqdm", None)
-    assert printed(capsys, *command) == expected
+@pytest.mark.parametrize(
+    ("package", "options", "told"),
+    [
+        ("sentencepiece", "--spm-model m", "--spm-model needs sentencepiece: pip install sentencepiece"),
+        ("sacrebleu", "-m chrf,ter", "TER is counted by sacrebleu: pip install sacrebleu"),
+    ],
+)
+def test_a_missing_package_is_named(package: str, options: str, told: str, folder: Path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    assert failing(capsys, "base.txt", "-r", "ref.txt", *options.split()) == told
 
 
 def test_threads_are_one_unless_told_and_are_set_back(folder: Path, capsys, monkeypatch):

@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 from metrics.cases import Case, assert_same, assert_same_states, each_metric, states_of
-from metrics.ignite_cases import IgniteCase, each_kind_of_state
 from torch.utils._python_dispatch import TorchDispatchMode
 
 PROBE = Path(__file__).parents[1] / "support" / "memory_probe.py"
@@ -170,22 +169,6 @@ def test_memory_that_runs_out_at_any_operation_leaves_everything_as_it_was(case:
         assert_same(metric.compute(), value)
     metric.update(*case.batches[2])
     assert_same(metric.compute(), case.value(average))
-
-
-@each_kind_of_state
-def test_memory_that_runs_out_leaves_a_metric_of_ignite_as_it_was(ignite_case: IgniteCase):
-    metric, fresh = ignite_case.filled(ignite_case.batches[:2]), ignite_case.make()
-    states, nothing = states_of(metric._accumulator), states_of(fresh._accumulator)
-    chosen = chosen_operations(partial(ignite_case.filled(ignite_case.batches[:2]).update, ignite_case.batches[2]))
-    for number in chosen:
-        with pytest.raises(MemoryError), Failing(number):
-            metric.update(ignite_case.batches[2])
-        assert_same_states(metric._accumulator, states)
-    with pytest.raises(MemoryError), Failing(chosen[-1]):
-        fresh.update(ignite_case.batches[2])
-    assert_same_states(fresh._accumulator, nothing)
-    metric.update(ignite_case.batches[2])
-    assert_same(metric.compute(), ignite_case.value())
 
 
 @each_metric

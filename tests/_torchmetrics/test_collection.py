@@ -97,23 +97,18 @@ def _values_of_three(case: Case, average: str, batches: Sequence[Any]) -> dict[s
 
 
 @each_metric_without_interval
-def test_the_value_right_after_every_update(case: Case, average: str):
-    collection = MetricCollection(_of_three(case, average))
+def test_the_values_right_after_every_update_and_of_forward(case: Case, average: str):
+    collection, forward = MetricCollection(_of_three(case, average)), MetricCollection(_of_three(case, average))
     for epoch in range(2):
         for seen, batch in enumerate(case.batches, 1):
             collection.update(*batch)
             assert_same(collection.compute(), _values_of_three(case, average, case.batches[:seen]))
+            assert_same(forward(*batch), _values_of_three(case, average, [batch]))
         assert _groups(collection) == [{"one", "two"}, {"other"}]
+        assert_same(forward.compute(), _values_of_three(case, average, case.batches))
         collection.reset()
+        forward.reset()
         assert not collection["one"].update_called, epoch
-
-
-@each_metric_without_interval
-def test_forward_of_a_collection(case: Case, average: str):
-    collection = MetricCollection(_of_three(case, average))
-    for batch in case.batches:
-        assert_same(collection(*batch), _values_of_three(case, average, [batch]))
-    assert_same(collection.compute(), _values_of_three(case, average, case.batches))
 
 
 @each_metric_without_interval

@@ -1,7 +1,7 @@
 """A metric counts text, tokens or ids, and one of them from reset to compute: added up they would be no score."""
 
 from collections.abc import Callable
-from itertools import cycle, permutations
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -27,31 +27,14 @@ NOTHING: Batch = ([], [])
 KINDS = {"text": TEXT, "tokens": TOKENS, "ids": IDS}
 
 
-def _takes_any_kind(name: str) -> bool:
-    return getattr(ngram_metrics, name, None) not in TEXT_ONLY
-
-
-#: Every class of both frameworks, each with an average.
+#: Every class of both frameworks that takes any kind.
 CLASSES = [
-    *(
-        (getattr(ngram_metrics, name), {"average": average})
-        for name, average in zip(
-            filter(_takes_any_kind, METRICS),
-            cycle(("micro", "macro", "none")),
-            strict=False,
-        )
-    ),
-    *(
-        (getattr(for_ignite, name), {})
-        for name in filter(_takes_any_kind, for_ignite.__all__)
-        if name != "ScoresHandler"
-    ),
+    getattr(package, name)
+    for package, names in ((ngram_metrics, METRICS), (for_ignite, for_ignite.__all__))
+    for name in names
+    if name != "ScoresHandler" and getattr(ngram_metrics, name, None) not in TEXT_ONLY
 ]
-
-each_class = pytest.mark.parametrize(
-    "make",
-    [pytest.param(lambda of=of, kw=kw: of(**kw), id=f"{of.__module__[14:20]} {of.__name__}") for of, kw in CLASSES],
-)
+each_class = pytest.mark.parametrize("make", CLASSES, ids=lambda of: f"{of.__module__[14:20]} {of.__name__}")
 each_pair = pytest.mark.parametrize(("first", "second"), list(permutations(KINDS, 2)))
 
 

@@ -121,23 +121,15 @@ def test_a_report_shows_it(tmp_path: Any):
 
 
 @each_framework
-def test_an_end_of_an_interval_is_no_metric_to_score_by(framework: ModuleType):
-    low = one_value("rouge1_recall_low", framework, confidence=0.9)
-    with pytest.raises(TypeError, match=r"metric is a .*: expected a metric object of this package"):
-        Reward(low)
-    with pytest.raises(KeyError, match=r"'rouge1' is not a value of this metric: did you mean 'rouge1_fmeasure'"):
-        one_value("rouge1", framework)
-    with pytest.raises(KeyError, match="'rouge1_recall_high' is not a value of this metric: expected one of"):
-        one_value("rouge1_recall_high", framework)
-
-
-@each_framework
-def test_an_index_that_is_no_value_is_refused_at_once(framework: ModuleType):
+def test_what_is_no_value_of_a_metric_is_refused_at_once(framework: ModuleType):
+    rouge, of_chrf = framework.ROUGEScore(rouge_keys=KEYS), r"expected one of \['chrf', 'chrf_low', 'chrf_high'\]"
     for metric, unknown, words in (
-        (framework.ChrF(confidence=0.9), "low", r"expected one of \['chrf', 'chrf_low', 'chrf_high'\]"),
-        (framework.ChrF(confidence=0.9), 0, r"expected one of \['chrf', 'chrf_low', 'chrf_high'\]"),
+        (framework.ChrF(confidence=0.9), "low", of_chrf),
+        (framework.ChrF(confidence=0.9), 0, of_chrf),
         (framework.ChrF(), "chrf", "computes a single value without a name"),
         (framework.Gleu(average="none"), "gleu", "computes a single value without a name"),
+        (rouge, "rouge1", r"'rouge1' is not a value of this metric: did you mean 'rouge1_fmeasure'"),
+        (rouge, "rouge1_recall_high", "'rouge1_recall_high' is not a value of this metric: expected one of"),
     ):
         with pytest.raises(KeyError, match=words):
             metric[unknown]
@@ -148,6 +140,8 @@ def test_an_index_that_is_no_value_is_refused_at_once(framework: ModuleType):
         metric.update(*([HYPOTHESES, REFERENCES] if framework is ngram_metrics else [(HYPOTHESES, REFERENCES)]))
     assert float(segment.compute()) == float(chrf_score(HYPOTHESES[1:2], REFERENCES[1:2]))
     assert 0 < float(low.compute()) < float(chrf_score(HYPOTHESES, REFERENCES))
+    with pytest.raises(TypeError, match=r"metric is a .*: expected a metric object of this package"):
+        Reward(low)  # an end of an interval is no metric to score by
 
 
 @pytest.mark.parametrize(
@@ -171,26 +165,27 @@ def test_a_value_is_tracked_as_its_metric_says(metric: Any, higher: bool):
     assert tracker.best_metric() == (max if higher else min)(values)
 
 
+#: Two metrics that write one name.
 SHARED = [
     ({"x": ROUGEScore(rouge_keys="rouge1"), "x_rouge1_fmeasure": ChrF()}, "x_rouge1_fmeasure"),
     ({"a": ChrF(confidence=0.9), "a_low": ChrF()}, "a_low"),
     ({"a_high": one_value("rouge1_recall"), "a": ngram_metrics.Bleu(confidence=0.9)}, "a_high"),
 ]
+OF_IGNITE = ({"a": ignite.ChrF(confidence=0.9), "a_low": ignite.Bleu()}, "a_low")
 
 
-@pytest.mark.parametrize("take", [ComputeMetrics, ScoresCallback])
-@pytest.mark.parametrize(("metrics", "name"), SHARED)
+def _handle(metrics: Any) -> ScoresHandler:
+    return ScoresHandler(Engine(lambda engine, batch: batch), metrics)
+
+
+@pytest.mark.parametrize(
+    ("take", "metrics", "name"),
+    [*((take, *pair) for take in (ComputeMetrics, ScoresCallback) for pair in SHARED), (_handle, *OF_IGNITE)],
+)
 def test_two_metrics_that_write_one_name_are_refused(take: Any, metrics: Any, name: str):
     with pytest.raises(ValueError, match=rf"the metrics '\w+' and '\w+' both write '{name}': expected other names"):
         take(metrics)
     take({f"{name}_{index}": metric for index, (name, metric) in enumerate(metrics.items())})
-
-
-def test_a_handler_refuses_them_too():
-    metrics = {"a": ignite.ChrF(confidence=0.9), "a_low": ignite.Bleu()}
-    with pytest.raises(ValueError, match="the metrics 'a' and 'a_low' both write 'a_low'"):
-        ScoresHandler(Engine(lambda engine, batch: batch), metrics)
-    ScoresHandler(Engine(lambda engine, batch: batch), {"a": metrics["a"], "low": metrics["a_low"]})
 
 
 def test_values_of_another_package_are_compared_when_they_are_known():

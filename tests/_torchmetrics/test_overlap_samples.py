@@ -3,50 +3,27 @@
 import copy
 import pickle
 import re
-from typing import Any
 
 import pytest
 import torch
-from metrics.cases import assert_same, assert_same_states, states_of
+from metrics.cases import CASES, assert_same, assert_same_states, states_of
 from torch import Tensor
 
 from ngram_metrics import NgramOverlap
 from ngram_metrics._torchmetrics.states import pack_states
-from ngram_metrics.functional import ngram_overlap
 
-OPTIONS = {"ngram": 2, "pad_id": (0, -100)}
-
-
-def batch_of(sentences: int, samples: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Ids of few values with padding among them, and two references a sentence."""
-    ids = torch.Generator().manual_seed(seed)
-    preds = torch.randint(0, 4, (sentences, samples, 7), generator=ids)
-    return preds, torch.randint(0, 4, (sentences, 2, 9), generator=ids)
-
-
-BATCHES = (batch_of(3, 2, 0), batch_of(1, 2, 1), batch_of(2, 2, 2))
-WHOLE = tuple(torch.cat(parts) for parts in zip(*BATCHES, strict=True))
-OTHER = batch_of(2, 3, 3)
-SINGLE = (OTHER[0][:, 0], OTHER[1])
-
-
-def filled(average: str, batches=BATCHES, **options: Any) -> NgramOverlap:
-    metric = NgramOverlap(**{**OPTIONS, "average": average, **options})
-    for batch in batches:
-        metric.update(*batch)
-    return metric
-
-
-def expected(average: str, batch=WHOLE) -> Tensor:
-    return ngram_overlap(*batch, average=average, **OPTIONS)
+(CASE,) = (case for case in CASES if case.name == "NgramOverlap-samples")
+#: The same sentences with two samples each, and with one that has no dimension of its own.
+OTHER = CASE.whole[0][:, :2], CASE.whole[1]
+SINGLE = CASE.whole[0][:, 0], CASE.whole[1]
 
 
 def test_one_sample_is_still_a_column():
-    batch = WHOLE[0][:, :1], WHOLE[1]
-    assert filled("none", [batch]).compute().shape == (6, 1)
-    assert filled("none", [(WHOLE[0][:, 0], WHOLE[1])]).compute().shape == (6,)
-    one = tuple(part[:1] for part in batch)
-    assert filled("none", [])(*one).shape == filled("none", [one]).compute().shape == (1, 1)
+    preds, target = CASE.whole
+    assert CASE.value("none", [(preds[:, :1], target)]).shape == (6, 1)
+    assert CASE.value("none", [(preds[:, 0], target)]).shape == (6,)
+    one = preds[:1, :1], target[:1]
+    assert CASE.make("none")(*one).shape == CASE.value("none", [one]).shape == (1, 1)
 
 
 # Different numbers of samples
@@ -70,19 +47,19 @@ def synced(metrics: list[NgramOverlap]) -> Tensor:
 each_mix = pytest.mark.parametrize(
     ("first", "second", "words"),
     [
-        (BATCHES[0], OTHER, "2 and of 3"),
-        (BATCHES[0], SINGLE, "1 and of 2"),
-        (SINGLE, OTHER, "1 and of 3"),
+        (CASE.whole, OTHER, "2 and of 3"),
+        (OTHER, SINGLE, "1 and of 2"),
+        (SINGLE, CASE.whole, "1 and of 3"),
         (SINGLE, (SINGLE[0][:, None], SINGLE[1]), "1 and of 1 (in three dimensions)"),
     ],
-    ids=["2 and 3", "2 and no", "no and 3", "no and 1, which is another shape"],
+    ids=["3 and 2", "2 and no", "no and 3", "no and 1, which is another shape"],
 )
 
 
 @each_mix
 def test_none_refuses_another_number_of_samples(first, second, words):
     """In an update, a merge, and of several processes, and goes on as if nothing had been."""
-    metric, other = filled("none", [first]), filled("none", [second])
+    metric, other = CASE.filled("none", [first]), CASE.filled("none", [second])
     states, value = states_of(metric), metric.compute()
     for call in (
         lambda: metric.update(*second),
@@ -99,50 +76,50 @@ def test_none_refuses_another_number_of_samples(first, second, words):
         assert_same(metric.compute(), value)
     for processes in ((first, second), (second, first)):
         with pytest.raises(ValueError, match="average 'none' expects the same number in all batches"):
-            synced([filled("none", [batch]) for batch in processes])
+            synced([CASE.filled("none", [batch]) for batch in processes])
     metric.update(*first)
     assert_same(metric.compute(), torch.cat([value, value]))
     metric.reset()
     metric.update(*second)
-    assert_same(metric.compute(), expected("none", second))
+    assert_same(metric.compute(), CASE.value("none", [second]))
 
 
 @each_mix
 @pytest.mark.parametrize("average", ["micro", "macro"])
 def test_the_other_averages_take_any_numbers_of_samples(first, second, words, average):
-    metric, merged = filled(average, [first, second]), filled(average, [first])
-    assert_same(merged.compute(), expected(average, first))
-    every = torch.cat([expected("none", batch).flatten() for batch in (first, second)])
+    metric, merged = CASE.filled(average, [first, second]), CASE.filled(average, [first])
+    assert_same(merged.compute(), CASE.value(average, [first]))
+    every = torch.cat([CASE.value("none", [batch]).flatten() for batch in (first, second)])
     assert metric.segments == len(every)
     if average == "macro":
         assert_same(metric.compute(), every.mean())
-    merged.merge_state(filled(average, [second]))
+    merged.merge_state(CASE.filled(average, [second]))
     assert_same(merged.compute(), metric.compute())
 
 
 def test_an_update_that_fails_or_has_no_sentence_fixes_no_number_of_samples():
-    metric = filled("none", [])
+    metric = CASE.make("none")
     for call in (metric.update, metric):
         with pytest.raises(ValueError, match="expected references"):
             call(OTHER[0], OTHER[1][:1])
     metric.update([], [])
-    metric.update(*WHOLE)
-    assert_same(metric.compute(), expected("none"))
+    metric.update(*CASE.whole)
+    assert_same(metric.compute(), CASE.value("none"))
 
 
 def test_a_copy_a_merged_and_a_loaded_metric_know_their_number_of_samples():
-    metric, merged, loaded = filled("none"), filled("none", []), filled("none", [OTHER])
+    metric, merged, loaded = CASE.filled("none"), CASE.make("none"), CASE.filled("none", [OTHER])
     metric.persistent(True)
     merged.merge_state(metric)
     loaded.load_state_dict(metric.state_dict())
     for known in (copy.deepcopy(metric), pickle.loads(pickle.dumps(metric)), merged, loaded):
-        assert_same(known.compute(), expected("none"))
+        assert_same(known.compute(), CASE.value("none"))
         with pytest.raises(ValueError, match="batches of 2 and of 3 hypotheses"):
             known.update(*OTHER)
 
 
 @pytest.mark.filterwarnings("ignore:The ``compute`` method:UserWarning")
 def test_processes_have_their_samples_in_one_table():
-    assert_same(synced([filled("none", [batch]) for batch in BATCHES]), expected("none"))
-    for processes in ([filled("none", []), filled("none")], [filled("none"), filled("none", [])]):
-        assert_same(synced(processes), expected("none"))
+    assert_same(synced([CASE.filled("none", [batch]) for batch in CASE.batches]), CASE.value("none"))
+    for processes in ([CASE.make("none"), CASE.filled("none")], [CASE.filled("none"), CASE.make("none")]):
+        assert_same(synced(processes), CASE.value("none"))

@@ -278,15 +278,6 @@ def test_each_key_has_a_histogram_of_its_own():
         assert [(height - base) * highest / 0.9 for height in heights] == pytest.approx(row, abs=1e-9)
 
 
-def test_a_list_of_steps_is_one_histogram_of_all_their_sentences():
-    metric = Bleu(average="none", ngram=2)
-    values = [metric(*batch) for batch in TEXT]
-    _, given = plt.subplots()
-    _, ax = metric.plot(values, given)
-    assert ax is given
-    assert _bars(ax) == _counts(torch.cat(values).tolist())
-
-
 @each_case_with_none
 def test_a_histogram_of_no_sentence_is_empty(case: Case):
     nothing = case.filled("none", [case.nothing])
@@ -296,10 +287,11 @@ def test_a_histogram_of_no_sentence_is_empty(case: Case):
     assert ax.get_title() == case.metric.__name__
 
 
-def test_the_extremes_are_drawn():
+def test_a_list_of_steps_is_one_histogram_of_all_their_sentences_with_the_extremes():
     metric = Bleu(average="none")
-    metric.update(["a b c d e", "x"], ["a b c d e", "y"])
-    _, ax = metric.plot()
+    _, given = plt.subplots()
+    _, ax = metric.plot([metric(["a b c d e"], ["a b c d e"]), metric(["x"], ["y"])], given)
+    assert ax is given
     assert _bars(ax) == [1, *[0] * 18, 1]
 
 

@@ -75,15 +75,6 @@ def test_each_key_of_a_state_dict_is_an_attribute(case: Case, average: str):
             assert torch.equal(saved, state)
 
 
-@each_metric
-def test_states_without_data_are_loaded_again(case: Case, average: str, tmp_path: Path):
-    torch.save(_saved(case.make(average)), tmp_path / "metric.pt")
-    metric = case.filled(average)
-    metric.load_state_dict(torch.load(tmp_path / "metric.pt", weights_only=True))
-    metric.update(*case.whole)
-    assert_same(metric.compute(), case.value(average))
-
-
 @pytest.mark.filterwarnings("ignore:torch.distributed is disabled, unavailable or uninitialized")
 @each_metric
 def test_a_checkpoint_of_torch_distributed_is_loaded_into_a_new_metric(case: Case, average: str, tmp_path: Path):
@@ -120,17 +111,19 @@ def test_a_state_dict_is_a_snapshot(case: Case, average: str):
 @each_metric
 def test_a_loaded_metric_has_what_was_saved_alone_and_goes_on(case: Case, average: str, tmp_path: Path):
     """The callables of another process have no number here."""
-    torch.save(_saved(case.filled(average, case.batches[:2])), tmp_path / "metric.pt")
-    used = case.filled(average, case.batches[1:2])
-    used.compute()
-    for metric in (case.make(average), used):
-        number = metric.callables.clone()
-        metric.load_state_dict(torch.load(tmp_path / "metric.pt", weights_only=True))
-        assert metric.update_called
-        assert torch.equal(metric.callables, number)
-        assert_same(metric.compute(), case.value(average, case.batches[:2]))
-        metric.update(*case.batches[2])
-        assert_same(metric.compute(), case.value(average))
+    for batches in ((), case.batches[:2]):
+        torch.save(_saved(case.filled(average, batches)), tmp_path / "metric.pt")
+        used = case.filled(average, case.batches[1:2])
+        used.compute()
+        for metric in (case.make(average), used):
+            number = metric.callables.clone()
+            metric.load_state_dict(torch.load(tmp_path / "metric.pt", weights_only=True))
+            assert metric.update_called
+            assert torch.equal(metric.callables, number)
+            if batches:
+                assert_same(metric.compute(), case.value(average, batches))
+            metric.update(*case.batches[2])
+            assert_same(metric.compute(), case.value(average, [*batches, case.batches[2]]))
 
 
 @each_metric

@@ -5,26 +5,26 @@ from pathlib import Path
 
 import pytest
 import torch.multiprocessing
-import unequal_ranks
-from unequal_ranks import SIZE, TIMEOUT, WAYS
+from unequal_ranks import TIMEOUT, run
 
 NOTHING = "^$"
 FAILED = "^TypeError: reference 0 of segment 0 is an int"
 CLOSED = "^RuntimeError: .*Connection (closed|reset) by peer"
 TIMED_OUT = f"^RuntimeError: .*Timed out waiting {1000 * TIMEOUT}ms"
-WORDS = {
-    "one never updates": (NOTHING, NOTHING, NOTHING),
-    "one fails": (CLOSED, FAILED, CLOSED),
-    "one fails and stays": (TIMED_OUT, FAILED, TIMED_OUT),
-    "one computes twice": (NOTHING, NOTHING, CLOSED),
-    "one computes twice, and the others stay": (NOTHING, NOTHING, TIMED_OUT),
+ONCE, TWICE = "update compute", "update compute update compute"
+#: The steps of three ranks, and their errors.
+WAYS = {
+    "one never updates": (("compute", ONCE, ONCE), (NOTHING, NOTHING, NOTHING)),
+    "one fails": (("compute", "update fail", TWICE), (CLOSED, FAILED, CLOSED)),
+    "one fails and stays": (("compute", "update fail stay", TWICE), (TIMED_OUT, FAILED, TIMED_OUT)),
+    "one computes twice": (("compute", ONCE, TWICE), (NOTHING, NOTHING, CLOSED)),
+    "the others stay": ((f"{ONCE} stay", f"{ONCE} stay", TWICE), (NOTHING, NOTHING, TIMED_OUT)),
 }
 
 
 @pytest.mark.programs
-@pytest.mark.parametrize("way", WAYS)
-def test_no_rank_waits_longer_than_the_timeout(way: str, tmp_path: Path):
-    torch.multiprocessing.start_processes(unequal_ranks.run, (way, tmp_path), nprocs=SIZE, start_method="forkserver")
-    errors = [(tmp_path / f"{rank}.txt").read_text() for rank in range(SIZE)]
-    for error, words in zip(errors, WORDS[way], strict=True):
-        assert re.search(words, error)
+@pytest.mark.parametrize(("steps", "words"), WAYS.values(), ids=WAYS)
+def test_no_rank_waits_longer_than_the_timeout(steps: tuple[str, ...], words: tuple[str, ...], tmp_path: Path):
+    torch.multiprocessing.start_processes(run, (steps, tmp_path), nprocs=len(steps), start_method="forkserver")
+    for rank, expected in enumerate(words):
+        assert re.search(expected, (tmp_path / f"{rank}.txt").read_text())

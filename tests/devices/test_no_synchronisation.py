@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 import torch
-from metrics.apis import COMPLETE, TEXT_ONLY
-from metrics.cases import CASES, Case, assert_same
+from metrics.apis import OF_IDS
+from metrics.cases import CASES, Case, assert_same, named_pairs
 from pretend.comparing import assert_equal, there
 from pretend.device import DEVICE, accelerator
 from pretend.log import TO_DEVICE, TO_HOST, WAIT
@@ -42,14 +42,9 @@ def batch_of(seed: int, sentences: int = 3, width: int = 6, references: int | No
     return tuple(torch.randint(-1, 5, size, generator=generator) for size in (shape, other))
 
 
+#: Intervals are drawn on the CPU.
 each_counted = pytest.mark.parametrize(
-    ("case", "average"),
-    [
-        pytest.param(case, average, id=f"{case.name}-{average}")
-        for case in CASES
-        for average in case.tried
-        if case.on_ids and "confidence" not in case.options  # intervals are drawn on the CPU
-    ],
+    ("case", "average"), named_pairs(lambda case, average: case.on_ids and "confidence" not in case.options)
 )
 
 
@@ -86,19 +81,11 @@ def _each_sentence(function: Callable[..., Any], **options: Any) -> Callable[...
 
 #: A score of each sentence, or of all, and what its batches are beside the seed.
 REWARDS: dict[str, tuple[Callable[[Tensor, Tensor], Any], dict[str, Any]]] = {
-    **{
-        api.name: (_each_sentence(api.function), {})
-        for api in COMPLETE
-        if api.metric not in TEXT_ONLY and api.row.needs_references
-    },
+    **{api.name: (_each_sentence(api.function), {}) for api in OF_IDS},
     "bleu": (_each_sentence(bleu_score, smooth="exp"), {}),
-    "corpus bleu": (functools.partial(bleu_score, smooth="exp", average="micro", pad_id=PADDING), {}),
+    "corpus bleu": (functools.partial(bleu_score, smooth="exp", average="micro", pad_id=PADDING), {"references": None}),
     "bleu-effective": (
         _each_sentence(bleu_score, effective_order=True, weights=(0.4, 0.3, 0.2, 0.1), pad_id=(PADDING, -100)),
-        {"references": None},
-    ),
-    "bleu-micro": (
-        lambda preds, target: bleu_score(preds, target, average="micro", smooth="exp", pad_id=PADDING),
         {"references": None},
     ),
     "rouge": (_each_sentence(rouge_score, rouge_keys=ROUGE_KEYS[:3]), {"width": 4}),

@@ -162,17 +162,6 @@ def test_updates_read_nothing_and_compile_one_program_for_a_shape(on_xla: torch.
     assert_near(metric.compute(), expected.compute(), on_xla, 1e-12)
 
 
-@each_case
-def test_updates_and_compute_read_nothing(on_vulkan: torch.device, name: str, average: str):
-    metric = make(name, average, on_vulkan)
-    first, *others = move(on_vulkan, batches(name))
-    metric.update(*first)  # what is loaded once may be read
-    with no_reads():
-        for batch in others:
-            metric.update(*batch)
-        metric.compute()
-
-
 @pytest.mark.parametrize("ngram", [1, 4, 9])
 @pytest.mark.parametrize("references", [None, 3, 14])
 @pytest.mark.parametrize("wide", [False, True])

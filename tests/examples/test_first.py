@@ -47,28 +47,20 @@ def test_a_script_with_a_folder_of_checkpoints_runs_twice(script: str, needed: s
     assert first == second
 
 
-@pytest.mark.parametrize(
-    ("script", "missing"),
-    [
-        ("first_lightning", "lightning"),
-        ("first_ignite", "ignite"),
-        ("first_trainer", "transformers"),
-        ("first_grpo", "trl"),
-        ("first_causal", "trl"),
-        ("first_accelerate", "accelerate"),
-        ("lightning_resume", "lightning"),
-        ("restore_text", "matplotlib"),
-        ("ignite_run", "ignite"),
-        ("lightning_run", "lightning"),
-        ("distributed", "ignite"),
-        ("engines/polars_scores", "polars"),
-        ("engines/duckdb_scores", "duckdb"),
-        ("engines/ray_scores", "ray"),
-        ("engines/spark_scores", "pyspark"),
-        ("engines/dask_scores", "dask"),
-        ("engines/datasets_scores", "datasets"),
-    ],
-)
+#: The scripts that need a package.
+NEEDED = {
+    "lightning": ["first_lightning", "lightning_resume", "lightning_run"],
+    "ignite": ["first_ignite", "ignite_run", "distributed"],
+    "transformers": ["first_trainer"],
+    "trl": ["first_grpo", "first_causal"],
+    "accelerate": ["first_accelerate"],
+    "matplotlib": ["restore_text"],
+    **{name: [f"engines/{name}_scores"] for name in ("polars", "duckdb", "ray", "dask", "datasets")},
+    "pyspark": ["engines/spark_scores"],
+}
+
+
+@pytest.mark.parametrize(("script", "missing"), [(one, name) for name, scripts in NEEDED.items() for one in scripts])
 def test_a_script_says_what_to_install(script: str, missing: str, monkeypatch: pytest.MonkeyPatch):
     for name in [missing, *(name for name in sys.modules if name.startswith(f"{missing}."))]:
         monkeypatch.setitem(sys.modules, name, None)

@@ -3,7 +3,7 @@
 import copy
 import functools
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import torch
 from ignite.engine import Engine, Events
 from ignite.exceptions import NotComputableError
 from ignite.handlers import Checkpoint, DiskSaver
-from metrics.cases import Case, assert_same, assert_same_states, states_of
+from metrics.cases import assert_same_states, states_of
 from metrics.ignite_cases import IGNITE_CASES, IgniteCase, assert_equal, each_ignite_case, each_kind_of_state
 
 from ngram_metrics import ignite as ours
@@ -156,21 +156,6 @@ def test_the_surroundings_of_a_training_loop_change_nothing(ignite_case: IgniteC
         expected = ignite_case.value()
         torch.set_default_dtype(default)
         assert_equal(value, expected)
-
-
-@pytest.mark.cuda
-@each_ignite_case
-def test_on_cuda(ignite_case: IgniteCase):
-    case: Case | None = ignite_case.case
-    metric = ignite_case.make(device="cuda")
-    for y_pred, y in ignite_case.batches:
-        metric.update((y_pred.cuda(), y.cuda()) if isinstance(y_pred, torch.Tensor) else (y_pred, y))
-    value = metric.compute()
-    if ignite_case.average == "none" and case is not None:
-        tensors = value.values() if isinstance(value, Mapping) else [value]
-        assert {tensor.device.type for tensor in tensors} == {"cuda"}
-        value = {k: v.cpu() for k, v in value.items()} if isinstance(value, Mapping) else value.cpu()
-    assert_same(value, ignite_case.value())
 
 
 def test_one_text_as_the_only_reference():

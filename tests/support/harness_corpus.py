@@ -7,20 +7,8 @@ from ngram_metrics import Bleu, ChrF
 from ngram_metrics.significance import standard_error
 
 WORDS = [
-    "the",
-    "a",
-    "cat",
-    "dog",
-    "house",
-    "garden",
-    "letter",
-    "box",
-    "saw",
-    "found",
-    "under",
-    "late",
-    "asleep",
-    "rain",
+    *("the", "a", "cat", "dog", "house", "garden", "letter"),
+    *("box", "saw", "found", "under", "late", "asleep", "rain"),
 ]
 
 

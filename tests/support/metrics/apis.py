@@ -99,3 +99,5 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {api.metric: api.function for api in
 PAIRS: dict[type, Callable[..., Any]] = {api.metric: api.pair for api in COMPLETE if api.pair}
 #: The classes that refuse tokens and ids.
 TEXT_ONLY = {api.metric for api in COMPLETE if "pad_id" not in api.options}
+#: Those that compare ids with references.
+OF_IDS = [api for api in COMPLETE if "pad_id" in api.options and api.row.needs_references]

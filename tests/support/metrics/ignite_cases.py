@@ -78,15 +78,11 @@ IGNITE_CASES = (
     IgniteCase("RougeL-ids", for_ignite.RougeL, IDS, {"alpha": 0.3, **PADDED}, (MORE_PADDING,)),
     IgniteCase("RougeL-text", for_ignite.RougeL, TEXT, {"multiref": "best"}, ({"multiref": "average"},)),
 )
+_PARAMS = [pytest.param(ignite_case, id=ignite_case.name) for ignite_case in IGNITE_CASES]
 each_kind_of_state = pytest.mark.parametrize(
-    "ignite_case",
-    [
-        pytest.param(ignite_case, id=ignite_case.name)
-        for ignite_case in IGNITE_CASES
-        if ignite_case.name in (*KINDS_OF_STATE, "Rouge-text")
-    ],
+    "ignite_case", [param for param in _PARAMS if param.id in (*KINDS_OF_STATE, "Rouge-text")]
 )
-each_ignite_case = grid("ignite_case", [pytest.param(ignite_case, id=ignite_case.name) for ignite_case in IGNITE_CASES])
+each_ignite_case = grid("ignite_case", _PARAMS)
 
 
 def assert_equal(value: Any, expected: Any) -> None:

@@ -15,12 +15,10 @@ from unittest import mock
 import ignite.distributed as idist
 import torch
 import torchmetrics
-import torchmetrics.text
 from ignite.engine import Engine
 from ignite.exceptions import NotComputableError
-from metrics.cases import CASES, KINDS_OF_STATE, TEXT, Batch, Case, joined
+from metrics.cases import CASES, KINDS_OF_STATE, TEXT, Batch, Case
 from metrics.ignite_cases import IGNITE_CASES, IgniteCase
-from pretend.device import DEVICE, accelerator
 from torchmetrics import MetricCollection
 
 import ngram_metrics
@@ -42,21 +40,10 @@ SHARDS: dict[int, dict[str, tuple[tuple[int, ...], ...]]] = {
 }
 #: The batch of each rank in the steps of `forward`.
 STEPS: dict[int, tuple[tuple[int, ...], ...]] = {2: ((0, 2), (1, NOTHING)), 4: ((2,), (NOTHING,), (1,), (0,))}
-#: How many sentences each rank counts, 200 in all, to see that they cost no more collectives than a few.
-SENTENCES = {2: (150, 50), 4: (150, 0, 25, 25)}
 #: Where all cases are tried.
 EVERY = 4, "uneven"
 #: The classes of ignite that are run on text, by the name of their row.
 IGNITE = {ignite_case.name: ignite_case for ignite_case in IGNITE_CASES if ignite_case.batches is TEXT}
-
-
-#: Text whose counts go to a device, by each class and each kind of state.
-ON_DEVICE = [
-    (case, average)
-    for case in CASES
-    if case.name in ("Bleu-text", "ROUGEScore-text", "ChrF-text", "NgramOverlap-text")
-    for average in case.averages
-]
 
 
 def pairs(world_size: int, sharding: str = "uneven") -> list[tuple[Case, str]]:
@@ -82,10 +69,6 @@ UNLIKE_RANKS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "none and macro": ({"average": "none"}, {"average": "macro"}),
     "levels": ({"confidence": 0.95}, {"confidence": 0.9}),
     "level and none": ({"confidence": 0.95}, {}),
-}
-#: Those that a class of ignite has: it has no average none.
-UNLIKE_RANKS_OF_IGNITE = {
-    name: pair for name, pair in UNLIKE_RANKS.items() if all(one.get("average") != "none" for one in pair)
 }
 #: A batch of another kind than TEXT.
 OF_IDS: Batch = ([[1, 2, 3]], [[[1, 2, 4], [1]]])
@@ -140,7 +123,6 @@ def run(rank: int, of_rank: Callable[[int, int], Any], world_size: int, folder: 
 
 def results(rank: int, world_size: int) -> dict[str, Any]:
     results: dict[str, Any] = {"world_size": idist.get_world_size()}
-    sentences = SENTENCES[world_size][rank]
     for sharding, shards in SHARDS[world_size].items():
         for case, average in pairs(world_size, sharding):
             name = f"{case.name}-{average}"
@@ -154,25 +136,14 @@ def results(rank: int, world_size: int) -> dict[str, Any]:
         results[f"on step/{name}"] = [*steps, metric.compute()]
         batches = chosen(case.batches, [rank % len(case.batches)])
         results[f"alone/{name}"] = _computed(case.filled(average, batches, sync_on_compute=False))
-        metric = case.filled(average, _updates(case.batches, sentences))
-        results[f"collectives/{name}"] = _computed(metric)["collectives"]
     for name in ignite_names(world_size, ""):
         ignite_case, shard = IGNITE[name], next(iter(SHARDS[world_size].values()))[rank]
         results[f"attached/{name}"] = _attached(ignite_case, shard)
-        metric = ignite_case.filled(_updates(TEXT, sentences))
-        results[f"collectives/ignite-{name}"] = _computed(metric)["collectives"]
-    for case, average in ON_DEVICE:
-        numbers = next(iter(SHARDS[world_size].values()))[rank]
-        results[f"on device/{case.name}-{average}"] = _counted_on_devices(case, average, numbers)
     results["p-values"] = p_values(chosen(TEXT, next(iter(SHARDS[world_size].values()))[rank]))
-    results["collectives/torchmetrics"] = _collectives_of_torchmetrics()
     # Last, for a rank may have been left waiting by the others.
     results["unlike"] = {
         **{name: _error_of_unlike_ranks(Bleu, rank, *pair) for name, pair in UNLIKE_RANKS.items()},
-        **{
-            f"ignite, {name}": _error_of_unlike_ranks(for_ignite.Bleu, rank, *pair)
-            for name, pair in UNLIKE_RANKS_OF_IGNITE.items()
-        },
+        "ignite": _error_of_unlike_ranks(for_ignite.Bleu, rank, *UNLIKE_RANKS["order"]),
     }
     results["unlike kinds"] = {
         f"{of}, {name}": _error_of_unlike_kinds(getattr(package, name), rank)
@@ -201,21 +172,6 @@ def _torchmetrics(case: Case, average: str, numbers: Sequence[int]) -> dict[str,
         "after": after,
         "after another batch": metric.compute(),
     }
-
-
-def _counted_on_devices(case: Case, average: str, numbers: Sequence[int]) -> list[Any]:
-    """The states of this rank and of all ranks, and the value, for the CPU and for a pretend device."""
-    found = []
-    with accelerator():
-        for device in ("cpu", DEVICE):
-            metric = case.filled(average, chosen(case.batches, numbers), device=device)
-            states = [_numbers(metric)]
-            with metric.sync_context():
-                states.append(_numbers(metric))
-            value = metric.compute()
-            scores = value if isinstance(value, dict) else {"": value}
-            found.append([states, {name: score.tolist() for name, score in scores.items()}, str(metric.row.device)])
-    return found
 
 
 def _numbers(metric: torchmetrics.Metric) -> dict[str, Any]:
@@ -288,20 +244,6 @@ def _computed(metric: Any) -> dict[str, Any]:
         warnings.simplefilter("always")
         value = ignite_value(metric)
     return {"value": value, "warnings": [str(warning.message) for warning in warned], "collectives": dict(calls)}
-
-
-def _updates(batches: Sequence[Batch], sentences: int) -> list[Batch]:
-    """That many sentences in updates of at most 40; none is no update."""
-    preds, target = joined(tuple(batches) * 25)
-    starts = range(0, sentences, 40)
-    return [(preds[start : min(start + 40, sentences)], target[start : min(start + 40, sentences)]) for start in starts]
-
-
-def _collectives_of_torchmetrics() -> dict[str, int]:
-    """Of a metric that gathers sentence by sentence."""
-    metric = torchmetrics.text.ROUGEScore(rouge_keys="rouge1")
-    metric.update(["the cat sat"] * 10, [["the cat"]] * 10)
-    return _computed(metric)["collectives"]
 
 
 def _is_last(rank: int) -> bool:

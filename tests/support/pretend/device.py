@@ -14,6 +14,7 @@ other accelerators lack is refused too: `lacking.py` has the list.
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -218,42 +219,20 @@ def _bytes(tensor: Tensor) -> int:
 
 def _same_memory(one: Tensor, other: Tensor) -> bool:
     """Whether a copy would be one onto itself, which torch leaves out."""
-    return (one.data_ptr(), one.shape, one.stride(), one.dtype) == (
-        other.data_ptr(),
-        other.shape,
-        other.stride(),
-        other.dtype,
+    return all(
+        get(one) == get(other) for get in (Tensor.data_ptr, Tensor.size, Tensor.stride, lambda tensor: tensor.dtype)
     )
 
 
-class _Module:
-    """What torch asks a backend's module for."""
-
-    @staticmethod
-    def get_amp_supported_dtype() -> list[torch.dtype]:
-        return [torch.bfloat16, torch.float16]
-
-    @staticmethod
-    def is_initialized() -> bool:
-        return True
-
-    @staticmethod
-    def is_available() -> bool:
-        return True
-
-    @staticmethod
-    def _is_in_bad_fork() -> bool:
-        return False
-
-    @staticmethod
-    def current_device() -> int:
-        return 0
-
-    @staticmethod
-    def device_count() -> int:
-        return 1
-
-
+#: What torch asks a backend's module for.
+_MODULE = SimpleNamespace(
+    get_amp_supported_dtype=lambda: [torch.bfloat16, torch.float16],
+    is_initialized=lambda: True,
+    is_available=lambda: False,  # a checkpoint of torch would look for streams
+    _is_in_bad_fork=lambda: False,
+    current_device=lambda: 0,
+    device_count=lambda: 1,
+)
 _LIBRARY = torch.library.Library("_", "IMPL", "AutocastPrivateUse1")
 
 
@@ -262,7 +241,7 @@ def _registered() -> None:
     register = getattr(backend_registration, "_setup_privateuseone_for_python_backend", None)
     if register is None:
         pytest.skip("this torch knows no backends in Python")
-    register(backend_module=_Module())
+    register(backend_module=_MODULE)
     # Autocast of this device casts nothing; without a fallback its operations would be missing.
     _LIBRARY.fallback(torch.library.fallthrough_kernel)
 
