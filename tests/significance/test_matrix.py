@@ -170,14 +170,6 @@ def test_the_sums_of_few_segments_are_not_made_all_at_once():
     assert max(blocks) <= paired_systems.NUMBERS_AT_ONCE
 
 
-def test_the_bootstrap_of_a_matrix_warns_of_few_segments():
-    few = counted(ChrF, {name: lines[:20] for name, lines in OUTPUTS.items()})
-    with pytest.warns(UserWarning, match=r"^a bootstrap test needs at least 50 segments \(got: 20\)") as seen:
-        matrix(few, "bootstrap")
-    assert [warning.filename for warning in seen] == [__file__]
-    matrix(few)
-
-
 def test_what_cannot_be_a_matrix_is_refused():
     systems = counted(ChrF)
     one: dict[str, Any] = {"base": systems["base"]}
@@ -185,7 +177,3 @@ def test_what_cannot_be_a_matrix_is_refused():
         matrix(one)
     with pytest.raises(ValueError, match=r"unknown test 'sign': expected one of \['randomization', 'bootstrap'\]"):
         matrix(systems, "sign")
-    with pytest.raises(ValueError, match="unknown correction 'none': expected 'holm' or None"):
-        matrix(systems, correction="none")
-    with pytest.raises(TypeError, match="systems is a list: expected a mapping of names to metrics"):
-        matrix([systems["base"]])
