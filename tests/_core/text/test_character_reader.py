@@ -10,14 +10,12 @@ from draws import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import documents_of, read_batch
-from rule_words import words_of
 from sacrebleu.metrics import CHRF
 from sacrebleu.metrics.helpers import extract_all_char_ngrams
 
 from ngram_metrics._core.counting.documents import DocumentGroups, RaggedTokens
 from ngram_metrics._core.text import character_reader
 from ngram_metrics._core.text.character_reader import CharacterReader, number_characters
-from ngram_metrics._core.text.word_bounds import CHRF_WORDS
 
 #: Every kind of whitespace that `str.split` knows, some marks that are none, and characters of one to four bytes.
 SPACES = "".join(filter(str.isspace, map(chr, range(sys.maxunicode + 1))))
@@ -86,46 +84,6 @@ def test_all_whitespace_of_python_is_left_out_and_nothing_else(monkeypatch, few)
     assert len(documents_of(number_characters([NO_SPACES], False))[0]) == len(NO_SPACES)
     assert len(documents_of(number_characters([SPACES], True))[0]) == len(SPACES)
     assert sum(extract_all_char_ngrams(f"a{SPACES}b", 1)[0].values()) == 2
-
-
-def test_a_character_is_a_code_point():
-    """As in sacrebleu: a family of three women, joined, is five of them; an accent that combines is one."""
-    lengths = number_characters(["👩\u200d👩\u200d👧", "e\u0301", "é", "\ud83d\ude00"], False).lengths
-    assert lengths.tolist() == [5, 2, 1, 2]
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", []),
-        (" \t", []),
-        ("a", ["a"]),
-        (".", ["."]),
-        ("--", ["-", "-"]),
-        ("...", ["..", "."]),
-        ("hi.", ["hi", "."]),
-        ("(hi", ["(", "hi"]),
-        # sacrebleu splits off one mark, and looks at the end first.
-        ("(hi)", ["(hi", ")"]),
-        ("don't stop", ["don't", "stop"]),
-        ("a\u00a0b\u3000c\td", ["a", "b", "c", "d"]),
-        # Only marks of ASCII are punctuation.
-        ("「hi」。 ¿que? …", ["「hi」。", "¿que", "?", "…"]),
-    ],
-)
-def test_the_words_of_a_text(text, words):
-    assert words_of(CHRF_WORDS, [text]) == [words] == [CHRF()._remove_punctuation(text)]
-
-
-def test_text_is_lowercased_before_anything_else():
-    """A capital with a dot becomes two characters."""
-    batch = read_batch(CharacterReader(lowercase=True, words=True), ["İ A."], [["i̇ a."]])
-    assert documents_of(batch.sides.hypotheses) == documents_of(batch.sides.references.tokens)
-    assert batch.sides.hypotheses.lengths.tolist() == [4]
-    assert documents_of(batch.words.hypotheses) == documents_of(batch.words.references.tokens)
-    as_it_is = read_batch(CharacterReader(words=True), ["İ A."], [["i̇ a."]])
-    assert as_it_is.sides.hypotheses.lengths.tolist() == [3]
-    assert documents_of(as_it_is.words.hypotheses) != documents_of(as_it_is.words.references.tokens)
 
 
 @given(st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=4), st.booleans())
