@@ -37,9 +37,7 @@ def test_unsigned_ids_that_int64_does_not_hold_are_refused(form):
 
 def test_unsigned_ids_are_not_looked_at_on_a_device():
     ids = BIG.to("meta")
-    with pytest.raises(
-        TypeError, match=r"^preds is a tensor of torch\.uint64 on meta: expected int64, because to look"
-    ):
+    with pytest.raises(TypeError, match=r"^preds is a tensor of torch\.uint64 on meta: expected int64, because to "):
         read(ids, ids)
     assert read(ids.to(torch.uint32), ids.to(torch.uint16)).hypotheses.dtype == torch.int64
 
@@ -116,11 +114,6 @@ def test_an_id_among_the_settings_fits_into_int64(pad_id):
     if isinstance(pad_id, int):
         with pytest.raises(ValueError, match=r"^sentence_separator_id has the id -?\d+: expected ids from"):
             ROUGEScore(sentence_separator_id=pad_id)
-
-
-def test_the_largest_and_the_smallest_id_are_padding():
-    ends = [-(2**63), 2**63 - 1]
-    assert encoded(WordReader(pad_id=ends), torch.tensor([[ends[0], 5, ends[1]]]), [[5]]) == ([[0]], [[0]])
 
 
 #: Python's hash of an integer is its remainder by this number.
