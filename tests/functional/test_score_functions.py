@@ -1,7 +1,6 @@
 """The measures in one call: a batch in every layout and every average, options, and what is refused."""
 
 import inspect
-import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -19,7 +18,7 @@ from measures import Measured, Settings, options
 from metrics.apis import APIS, COMPLETE
 from rouge_oracle import KEYS
 
-from ngram_metrics import Bleu, functional
+from ngram_metrics import functional
 from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
 
 
@@ -207,17 +206,3 @@ def test_a_wrong_keyword_names_the_function_and_its_option(name):
         function()
     with pytest.raises(TypeError, match=rf"^{name}: too many positional arguments$"):
         function(*["a"] * (len(options) + 1))
-
-
-@pytest.mark.parametrize("sentences", [3, 300])
-def test_a_corpus_has_the_score_of_the_metric_to_the_last_bit(sentences: int):
-    """Few sentences are counted in plain Python, many in arrays, whose exp differs; the sums are scored alike."""
-    chance = random.Random(1)
-    words = chance.choices("abcdefgh", k=9 * 400)
-    for _ in range(150):
-        starts = [chance.randrange(len(words) - 12) for _ in range(2 * sentences)]
-        texts = [" ".join(words[start : start + chance.randint(4, 12)]) for start in starts]
-        preds, target = texts[:sentences], texts[sentences:]
-        metric = Bleu(average="micro", smooth="exp")
-        metric.update(preds, target)
-        assert bleu_score(preds, target, average="micro", smooth="exp").item() == metric.compute().item()

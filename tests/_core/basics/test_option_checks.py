@@ -42,7 +42,10 @@ REFUSED = {
                 r"at most 1 \(got: 1.01\): a larger one makes precisions",
             ),
             ({"smooth": "add-k", "smooth_value": math.nan}, r"smooth_value must be at least 0 .*\(got: nan\)"),
-            ({"smooth": "add-k", "smooth_value": 2e15}, r"at most 1e\+15 \(got: 2e\+15\): precisions are then 1"),
+            (
+                {"smooth": "add-k", "smooth_value": 2e15},
+                r"at most 1e\+15 \(got: 2000000000000000.0\): precisions are then 1",
+            ),
             ({"weights": [0.5, 0.5]}, r"weights must be one for each of 4 orders \(got: 2\)"),
             ({"ngram": 2, "weights": [1, 1, 1]}, r"weights must be one for each of 2 orders \(got: 3\)"),
             ({"ngram": 2, "weights": [1, -1]}, r"weights\[1\] must be at least 0 .*got: -1\)"),
