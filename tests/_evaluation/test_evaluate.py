@@ -14,12 +14,11 @@ from commands import BASE, OTHER, REFERENCES, SECOND, report, write
 from commands import folder as folder
 from paired import counted
 from report_pages import data_of
-from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics import BLEU, CHRF, TER
 from systems import output
 
 import ngram_metrics
 from ngram_metrics import Bleu, ChrF, ROUGEScore, evaluate, functional
-from ngram_metrics._core.metrics.overlap import OverlapMeasure
 from ngram_metrics._core.metrics.registry import REGISTRY
 from ngram_metrics.ignite import ChrF as IgniteChrF
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
@@ -185,25 +184,28 @@ def test_segments_whose_scores_differ_in_the_last_bit_are_ties():
     assert (result.wins, result.ties, result.losses) == (0, 1, 0)
 
 
-def test_less_may_be_better(monkeypatch, tmp_path: Path):
-    higher = evaluate(SYSTEMS, REFERENCES, "overlap")
-    monkeypatch.setattr(OverlapMeasure, "higher_is_better", False)
-    lower = evaluate(SYSTEMS, REFERENCES, "overlap")
-    first, second = (each.results["other"]["overlap"] for each in (higher, lower))
-    assert (first.wins, first.ties, first.losses) == (second.losses, second.ties, second.wins)
-    assert first.wins > first.losses > 0
-    assert (first.score, first.difference, first.p_value) == (second.score, second.difference, second.p_value)
-    for each, written in ((higher, 0), (lower, 1)):
-        for form in (str(each), each.to_latex(), each.to_markdown(), each._repr_html_()):
-            assert form.count("A lower score is better: overlap") == written
-    marks = [re.search('class="(better|worse)"', each._repr_html_())[1] for each in (higher, lower)]
-    assert marks == ["better", "worse"]
-    signs = []
-    for each in (higher, lower):
-        each.write_report(tmp_path / "page.html")
-        signs.append(data_of(tmp_path / "page.html")["signs"])
-    assert signs == [{"overlap": 1}, {"overlap": -1}]
-    assert 'data-sort="lower">overlap' in (tmp_path / "page.html").read_text()
+def test_less_may_be_better(tmp_path: Path):
+    found = evaluate(SYSTEMS, REFERENCES, "ter,chrf")
+    result = found.results["other"]["ter"]
+    of_segments = {
+        name: [TER().sentence_score(one, [other]).score for one, other in zip(lines, REFERENCES, strict=True)]
+        for name, lines in SYSTEMS.items()
+    }
+    apart = np.subtract(of_segments["base"], of_segments["other"])
+    assert (result.wins, result.losses) == ((apart > 1e-9).sum(), (apart < -1e-9).sum())
+    assert result.wins > result.losses > 0
+    for name, lines in SYSTEMS.items():
+        assert 100 * found.results[name]["ter"].score == TER().corpus_score(lines, [REFERENCES]).score
+    assert result.difference < 0 < found.results["other"]["chrf"].difference
+    assert result.low < result.score < result.high
+    assert result.p_value < 0.01
+    for form in (str(found), found.to_latex(), found.to_markdown(), found._repr_html_()):
+        assert form.lower().count("a lower score is better: ter") == 1
+    assert re.findall('class="(better|worse)"', found._repr_html_()) == ["better", "better"]
+    assert "A lower" not in str(evaluate(SYSTEMS, REFERENCES, "chrf"))
+    found.write_report(tmp_path / "page.html")
+    assert data_of(tmp_path / "page.html")["signs"] == {"ter": -1, "chrf": 1}
+    assert 'data-sort="lower">ter' in (tmp_path / "page.html").read_text()
 
 
 def test_another_baseline_comes_first():

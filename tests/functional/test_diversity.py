@@ -168,7 +168,6 @@ def test_samples_have_a_score_each():
     [
         (5, TypeError, "^texts is an int: expected a sequence"),
         (["a", ["b"]], TypeError, r"^segment 1 is a list, \['b'\], but the first segment is text"),
-        ([["a"], [1]], TypeError, r"^segment 1 holds ids, \[1\], but segment 0 holds tokens"),
         (torch.zeros(3), TypeError, r"^texts is a tensor of torch.float32: expected token ids"),
         (torch.tensor([1, 2]), ValueError, r"^texts has shape \(2,\): expected \(segments, width\)"),
         (torch.tensor([[1, 2]]), ValueError, "^a padded tensor of ids needs pad_id"),

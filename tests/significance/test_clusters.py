@@ -166,28 +166,17 @@ def test_few_documents_have_no_small_p_value_however_many_segments_they_have(doc
 @pytest.mark.parametrize(
     ("clusters", "error", "words"),
     [
-        (["a"] * 149, ValueError, "^clusters has 149 labels and 'base' 150 segments: expected as many$"),
-        (
-            ["talk"] * 150,
-            ValueError,
-            "^clusters has the same label for all 150 segments, 'talk': expected at least two clusters$",
-        ),
-        (["a", "b", None] * 50, TypeError, "^label 2 of clusters is None: expected the cluster of the segment$"),
-        (
-            [1, float("nan")] * 75,
-            TypeError,
-            "^label 1 of clusters is nan, and a NaN is not equal to itself: expected a str or None$",
-        ),
-        ([["a"], ["b"]] * 75, TypeError, r"^label 0 of clusters is \['a'\]: expected a hashable, such as a str$"),
-        (
-            [torch.tensor(n // 2) for n in range(150)],
-            *(TypeError, r"^label 0 of clusters is tensor\(0\): expected a hashable, such as a str$"),
-        ),
-        ("ab" * 75, TypeError, "^clusters is a str: expected a label for each segment$"),
-        (7, TypeError, "^clusters is an int: expected a label for each segment$"),
+        (["a"] * 149, ValueError, "clusters has 149 labels and 'base' 150 segments: expected as many"),
+        (["x"] * 150, ValueError, "clusters has the same label for all 150 segments, 'x': expected at least two"),
+        (["a", "b", None] * 50, TypeError, "label 2 of clusters is None: expected the cluster of the segment"),
+        ([1, float("nan")] * 75, TypeError, "label 1 of clusters is nan, and a NaN is not .*: expected a str or None"),
+        ([["a"], ["b"]] * 75, TypeError, r"label 0 of clusters is \['a'\]: expected a hashable, such as a str"),
+        (list(torch.arange(150)), TypeError, r"label 0 of clusters is tensor\(0\): expected a hashable, such as a"),
+        ("ab" * 75, TypeError, "clusters is a str: expected a label for each segment"),
+        (7, TypeError, "clusters is an int: expected a label for each segment"),
     ],
 )
 @pytest.mark.parametrize("test", [*TESTS, lambda systems, _, clusters: matrix(systems, clusters=clusters)])
 def test_labels_that_name_no_documents_are_refused(test: Any, clusters: Any, error: type[Exception], words: str):
-    with pytest.raises(error, match=words):
+    with pytest.raises(error, match=f"^{words}"):
         test(counted(ChrF), "base", clusters=clusters)

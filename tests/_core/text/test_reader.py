@@ -12,7 +12,6 @@ from layouts import by_count, documents_of, present_references, read_batch
 from ngram_metrics._core.basics.option_checks import pad_ids
 from ngram_metrics._core.counting.documents import PaddedReferences
 from ngram_metrics._core.text.word_reader import WordReader
-from ngram_metrics.functional import bleu_score
 
 
 def numbered(hypotheses, references):
@@ -105,19 +104,6 @@ def test_a_negative_id_beside_padded_hypotheses_is_an_error():
     for target in ([[1], [2, -100]], [torch.tensor([1]), torch.tensor([2, -100])]):
         with pytest.raises(ValueError, match="reference 0 of segment 1 has the id -100"):
             read_batch(WordReader(pad_id=0), preds, target)
-
-
-@pytest.mark.parametrize("is_padded", [(True, False), (False, True), (True, True)])
-def test_a_padded_side_needs_a_padding_id_whatever_the_other_side_is(is_padded: tuple[bool, bool]):
-    ids = [[1, 2], [3, 4]]
-    preds, target = (torch.tensor(ids) if padded else ids for padded in is_padded)
-    with pytest.raises(ValueError, match="a padded tensor of ids needs pad_id"):
-        read_batch(WordReader(), preds, target)
-    with pytest.raises(ValueError, match="a padded tensor of ids needs pad_id"):
-        bleu_score(preds, target)  # a few segments are read in Python
-    nothing = torch.zeros(1, 0, dtype=torch.int64)
-    preds, target = (nothing if padded else rows for padded, rows in zip(is_padded, ([[]], [[[]]]), strict=True))
-    assert bleu_score(preds, target, pad_id=0) == 0
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])

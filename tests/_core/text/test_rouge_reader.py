@@ -56,22 +56,6 @@ def test_a_text_is_read_as_lines_of_words(batch):
 
 
 @pytest.mark.parametrize(
-    ("options", "given"),
-    [
-        ({}, ["don t stop ", "zo ", "don t stop zo "]),
-        ({"normalizer": str}, ["Don't stop,", "Zoë!", "Don't stop,\nZoë!"]),
-        ({"normalizer": str.upper}, ["DON'T STOP,", "ZOË!", "DON'T STOP,\nZOË!"]),
-    ],
-)
-def test_a_tokenizer_is_given_the_text_that_torchmetrics_gives_it(options, given):
-    """The sentences first, and then the whole."""
-    seen = []
-    reader = RougeReader(tokenizer=lambda text: seen.append(text) or text.split(), **options)
-    read_batch(reader, ["Don't stop,\nZoë!"], [""])
-    assert list(filter(None, seen)) == given
-
-
-@pytest.mark.parametrize(
     ("options", "text", "lines"),
     [
         ({}, "The cat, sat.\n\n!\nIt's Zoë's", [3, 4]),
