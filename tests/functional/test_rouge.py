@@ -11,6 +11,7 @@ import torchmetrics.functional.text.rouge as peer
 from draws import fewer
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from layouts import apart
 from oracles import close
 from torchmetrics.text import ROUGEScore as PeerROUGEScore
 
@@ -28,10 +29,6 @@ texts = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
 batches = st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=4)
 # The peer scores one key after another, sentence by sentence.
 few = fewer(4)
-
-
-def apart(batch):
-    return [hypothesis for hypothesis, _ in batch], [references for _, references in batch]
 
 
 def lines(text):

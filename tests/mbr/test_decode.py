@@ -8,9 +8,9 @@ import torch
 from draws import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from layouts import apart
 from mbr_cases import (
     CASES,
-    apart,
     assert_decoded,
     cut_small,
     each_case,

@@ -9,10 +9,9 @@ import torch
 from draws import examples, fewer
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import padded_with_gaps
+from layouts import apart, padded_with_gaps
 from mbr_cases import (
     CASES,
-    apart,
     assert_decoded,
     assert_scores,
     batches,

@@ -151,15 +151,30 @@ def test_all_pairs_of_systems_are_drawn_by_documents():
     assert matrix(systems, clusters=DOCUMENTS) != matrix(systems)
 
 
-@pytest.mark.parametrize("documents", [1, 2, 6])
-def test_few_documents_have_no_small_p_value_however_many_segments_they_have(documents: int):
-    systems = counted(ChrF, {"base": OUTPUTS["base"], "better": REFERENCES})
-    labels = [0] * 149 + [1] if documents == 1 else [place % documents for place in range(150)]
-    least = 2 / 2 ** max(2, documents)
-    assert paired_approximate_randomization(systems, "base", clusters=labels)["better"]["chrf"].p_value >= least
-    told = rf"^a bootstrap test needs at least 50 clusters \(got: {max(2, documents)}\): with fewer its p-values"
+FEW: list[list[int]] = [[0] * 149 + [1], [place % 2 for place in range(150)], [place % 6 for place in range(150)]]
+
+
+@each_average
+@pytest.mark.parametrize(
+    ("segments", "documents"),
+    [*((segments, None) for segments in (1, 2, 3, 5, 8, 12)), *((150, documents) for documents in FEW)],
+    ids=range(9),
+)
+def test_few_segments_or_documents_have_no_smaller_p_value_than_two_of_all_swaps(
+    segments: int, documents: list[int] | None, average: str
+):
+    """All segments are better: of all 2^n swaps none and all give the measured difference, and no other does."""
+    outputs = {"base": OUTPUTS["base"][:segments], "better": REFERENCES[:segments]}
+    systems = counted(ChrF, outputs, average=average)
+    count, unit = (segments, "segments") if documents is None else (len(set(documents)), "clusters")
+    least = 2 / 2**count
+    found = paired_approximate_randomization(systems, "base", clusters=documents)["better"]["chrf"].p_value
+    assert found >= least
+    assert found == pytest.approx(least, abs=4 * (least * (1 - least) / 10_000) ** 0.5 + 1e-4)
+    assert segments > 1 or found == 1
+    told = rf"^a bootstrap test needs at least 50 {unit} \(got: {count}\): with fewer its p-values"
     with pytest.warns(UserWarning, match=told) as seen:
-        assert paired_bootstrap(systems, "base", clusters=labels)["better"]["chrf"].p_value >= least
+        assert paired_bootstrap(systems, "base", clusters=documents)["better"]["chrf"].p_value >= least
     assert [warning.filename for warning in seen] == [__file__]
 
 

@@ -21,20 +21,6 @@ each_test = pytest.mark.parametrize("test", TESTS)
 
 
 @pytest.mark.parametrize("average", ["micro", "macro"])
-@pytest.mark.parametrize("segments", [1, 2, 3, 5, 8, 12])
-def test_a_few_segments_have_no_smaller_p_value_than_two_of_all_swaps(segments: int, average: str):
-    """All segments are better: of all 2^n swaps none and all give the measured difference, and no other does."""
-    outputs = {"base": OUTPUTS["base"][:segments], "better": REFERENCES[:segments]}
-    systems, least = counted(ChrF, outputs, average=average), 2 / 2**segments
-    found = paired_approximate_randomization(systems, "base")["better"]["chrf"].p_value
-    assert found >= least
-    assert found == pytest.approx(least, abs=4 * (least * (1 - least) / 10_000) ** 0.5 + 1e-4)
-    with pytest.warns(UserWarning, match=rf"needs at least 50 segments \(got: {segments}\)"):
-        assert paired_bootstrap(systems, "base")["better"]["chrf"].p_value >= least
-    assert segments > 1 or found == 1
-
-
-@pytest.mark.parametrize("average", ["micro", "macro"])
 def test_no_resample_that_differs_is_no_evidence(average: str):
     """Sixty times one segment: every resample has the measured difference, which tells nothing about its spread."""
     outputs = {"base": ["the cat sat on mat"] * 60, "better": ["the cat sat on the mat"] * 60}

@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import read_batch
+from layouts import apart, read_batch
 from measures import MEASURES, averaged_score, batches_of, bleu_settings, weights_of
 from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu
 from nltk.translate.bleu_score import sentence_bleu as nltk_sentence_bleu
@@ -24,9 +24,7 @@ batches = MEASURES["BLEU"].batches
 
 
 def statistics(metric, batch):
-    return metric.statistics(
-        read_batch(WordReader(), [hypothesis for hypothesis, _ in batch], [references for _, references in batch])
-    )
+    return metric.statistics(read_batch(WordReader(), *apart(batch)))
 
 
 def micro(metric, batch):

@@ -5,7 +5,7 @@ import oracles
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import read_batch
+from layouts import apart, read_batch
 from measures import MEASURES, VARIANTS
 from oracles import close
 from rouge_oracle import KEYS
@@ -24,10 +24,7 @@ batches = MEASURES["ROUGE"].batches
 
 
 def statistics(metric, batch, **options):
-    read = read_batch(
-        RougeReader(**options), [hypothesis for hypothesis, _ in batch], [references for _, references in batch]
-    )
-    return metric.statistics(read)
+    return metric.statistics(read_batch(RougeReader(**options), *apart(batch)))
 
 
 def sentence_scores(metric, batch, **options):

@@ -11,6 +11,7 @@ import torch
 from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
+from layouts import apart
 from metrics.apis import APIS
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -114,9 +115,7 @@ def test_all_ways_count_and_score_the_same(name: str, data: st.DataObject):
     document = KINDS["text" if name in OF_TEXTS else data.draw(st.sampled_from(list(KINDS)))]
     sentence = st.tuples(document, st.lists(document, min_size=1, max_size=3))
     drawn = data.draw(st.lists(sentence, min_size=1, max_size=4))
-    check(
-        {**OF_TEXTS, **SCORERS}[name], [hypothesis for hypothesis, _ in drawn], [references for _, references in drawn]
-    )
+    check({**OF_TEXTS, **SCORERS}[name], *apart(drawn))
 
 
 @pytest.mark.parametrize("name", SCORERS)

@@ -9,7 +9,7 @@ import torch
 from draws import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import documents_of, read_batch
+from layouts import apart, documents_of, numbered, read_batch
 from sacrebleu.metrics import CHRF
 from sacrebleu.metrics.helpers import extract_all_char_ngrams
 
@@ -21,12 +21,6 @@ from ngram_metrics._core.text.character_reader import CharacterReader, number_ch
 SPACES = "".join(filter(str.isspace, map(chr, range(sys.maxunicode + 1))))
 NO_SPACES = "\u200b\u200d\u2060\ufeff\u180e\u0301_"
 texts = st.text(st.sampled_from("abA.(é😀\ud800\x00\U0010ffff" + SPACES + NO_SPACES), max_size=12)
-
-
-def numbered(several):
-    """Documents with their tokens numbered in the order they first stand."""
-    names = {}
-    return [[names.setdefault(token, len(names)) for token in document] for document in several]
 
 
 FEW, CHUNKS, SMALL = [0, 1, 64], [1, 2, 13, 1 << 16], [-1, 12, 1 << 16]
@@ -53,7 +47,7 @@ def test_characters_are_code_points_in_chunks_of_any_size(several, whitespace, f
         patch.setattr(character_reader, "CHARACTERS", chunk)
         tokens = number_characters(several, whitespace)
     kept = [text if whitespace else "".join(text.split()) for text in several]
-    assert numbered(documents_of(tokens)) == numbered(kept)
+    assert numbered(documents_of(tokens)) == numbered(list(map(list, kept)))
     assert set(tokens.ids.tolist()) == set(range(tokens.id_bound))
     assert (tokens.ids.dtype, tokens.lengths.dtype) == (torch.int64, torch.int64)
 
@@ -88,11 +82,13 @@ def test_all_whitespace_of_python_is_left_out_and_nothing_else(monkeypatch, few)
 
 @given(st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=4), st.booleans())
 def test_a_batch_of_text_is_read_as_characters_and_words(batch, whitespace):
-    preds, target = [hypothesis for hypothesis, _ in batch], [references for _, references in batch]
+    preds, target = apart(batch)
     read = read_batch(CharacterReader(whitespace=whitespace, words=True), preds, target)
     every = preds + [one for several in target for one in several]
     kept = [text if whitespace else "".join(text.split()) for text in every]
-    assert numbered(documents_of(read.sides.hypotheses) + documents_of(read.sides.references.tokens)) == numbered(kept)
+    assert numbered(documents_of(read.sides.hypotheses) + documents_of(read.sides.references.tokens)) == numbered(
+        list(map(list, kept))
+    )
     words = [CHRF()._remove_punctuation(text) for text in every]
     assert numbered(documents_of(read.words.hypotheses) + documents_of(read.words.references.tokens)) == numbered(words)
     counts = list(map(len, target))

@@ -5,7 +5,7 @@ from collections import UserList, deque
 import numpy as np
 import pytest
 import torch
-from layouts import by_count, documents_of
+from layouts import by_count, documents_of, numbered
 
 from ngram_metrics._core.text.character_reader import CharacterReader
 from ngram_metrics._core.text.groups import read_rows
@@ -16,25 +16,16 @@ from ngram_metrics._core.text.word_reader import WordReader
 def seen(reader, hypotheses, references):
     """The documents of each row as lists of ids, hypotheses and references, for the first kind of token."""
     own, others = read_rows(reader, hypotheses, references)[0]
-    return listed(own), listed(others)
+    return [listed(own), listed(others)]
 
 
 def listed(groups):
     return by_count(documents_of(groups.tokens), groups.counts.tolist())
 
 
-def renamed(sides):
-    """Both sides with their ids named in the order of their first appearance."""
-    names = {}
-    return tuple(
-        [[[names.setdefault(token, len(names)) for token in document] for document in row] for row in side]
-        for side in sides
-    )
-
-
 HYPOTHESES = [[[5, 7], [5]], [], [[7, 7, 9]]]
 REFERENCES = [[[9]], [[5, 5], []], [[7], [9], [5, 7]]]
-AS_NUMBERED = renamed((HYPOTHESES, REFERENCES))
+AS_NUMBERED = numbered([HYPOTHESES, REFERENCES])
 
 
 def texts(rows):
@@ -80,7 +71,7 @@ def test_every_layout_is_read_alike(hypotheses, references):
         with pytest.raises(TypeError, match="expected all "):
             read_rows(reader, *sides)
     else:
-        assert renamed(seen(reader, *sides)) == AS_NUMBERED
+        assert numbered(seen(reader, *sides)) == AS_NUMBERED
 
 
 @pytest.mark.parametrize("make", [torch.tensor, np.array])
@@ -88,7 +79,7 @@ def test_every_layout_is_read_alike(hypotheses, references):
 def test_negative_ids_are_padding_in_padded_rows_and_an_error_elsewhere(make, beside):
     hypotheses = [make([[1, -100, 2], [-1, -2, -100]]), beside([[2, 0]])]
     found = seen(WordReader(pad_id=0), hypotheses, [beside([[2]]), make([[-5, 1]])])
-    assert renamed(found) == ([[[0, 1], []], [[1]]], [[[1]], [[0]]])
+    assert numbered(found) == [[[[0, 1], []], [[1]]], [[[1]], [[0]]]]
     for reader in (WordReader(pad_id=0), RougeReader(pad_id=0, sentence_separator_id=-3), CharacterReader(pad_id=0)):
         with pytest.raises(ValueError, match="reference 1 of row 0 has the id -100: expected indices of a vocabulary"):
             read_rows(reader, hypotheses, [beside([[2], [-100, 1]]), beside([[1]])])
@@ -96,10 +87,11 @@ def test_negative_ids_are_padding_in_padded_rows_and_an_error_elsewhere(make, be
 
 def test_every_reader_reads_rows():
     rows = [["a b", "b"], ["c"]]
+    expected = [[[[0, 1], [1]], [[2]]], [[[2]], [[0, 1], [1]]]]
     for reader in (WordReader(), RougeReader(sentences=False), RougeReader(), WordReader(samples=True)):
-        assert renamed(seen(reader, rows, rows[::-1])) == ([[[0, 1], [1]], [[2]]], [[[2]], [[0, 1], [1]]])
+        assert numbered(seen(reader, rows, rows[::-1])) == expected
     kinds = read_rows(CharacterReader(words=True), rows, rows[::-1])
-    assert [renamed(map(listed, kind)) for kind in kinds] == [([[[0, 1], [1]], [[2]]], [[[2]], [[0, 1], [1]]])] * 2
+    assert [numbered(list(map(listed, kind))) for kind in kinds] == [expected] * 2
     assert len(read_rows(CharacterReader(), rows, rows)) == 1
 
 
@@ -130,7 +122,7 @@ def test_ids_are_read_once_where_the_object_is_the_same():
     ids = torch.tensor([[[1, 2], [3, 0]]])
     ((own, other),) = read_rows(WordReader(pad_id=0), ids, ids)
     assert own is other
-    assert renamed((listed(own),)) == ([[[0, 1], [2]]],)
+    assert numbered(listed(own)) == [[[0, 1], [2]]]
 
 
 @pytest.mark.parametrize(

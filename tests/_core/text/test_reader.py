@@ -7,18 +7,16 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import by_count, documents_of, present_references, read_batch
+from layouts import apart, by_count, documents_of, numbered, present_references, read_batch
 
 from ngram_metrics._core.basics.option_checks import pad_ids
 from ngram_metrics._core.counting.documents import PaddedReferences
 from ngram_metrics._core.text.word_reader import WordReader
 
 
-def numbered(hypotheses, references):
-    """The same with tokens numbered in the order they first stand: equal where equality among tokens is equal."""
-    names = {}
-    number = [[names.setdefault(token, len(names)) for token in document] for document in hypotheses]
-    return number, [[[names.setdefault(one, len(names)) for one in document] for document in r] for r in references]
+def pair(hypotheses, references):
+    """Both sides with their tokens numbered together."""
+    return tuple(numbered([hypotheses, references]))
 
 
 def encoded(preds, target, **options):
@@ -29,7 +27,7 @@ def encoded(preds, target, **options):
     else:
         grouped = by_count(documents_of(references.tokens), references.counts.tolist())
         assert all(0 <= token_id < hypotheses.id_bound for token_id in chain(hypotheses.ids, references.tokens.ids))
-    return numbered(documents_of(hypotheses), grouped)
+    return pair(documents_of(hypotheses), grouped)
 
 
 tokens = st.sampled_from(["a", "b", ("a",), True, None, "\ud800", "\x00"])
@@ -38,11 +36,8 @@ sentences = st.lists(tokens, max_size=6)
 
 @given(st.lists(st.tuples(sentences, st.lists(sentences, min_size=1, max_size=3)), max_size=5))
 def test_equal_tokens_have_equal_ids(batch):
-    preds, target = (
-        [["a"], *(hypothesis for hypothesis, _ in batch)],
-        [[["a"]], *(references for _, references in batch)],
-    )
-    assert encoded(preds, target) == numbered(preds, target)
+    preds, target = apart([(["a"], [["a"]]), *batch])
+    assert encoded(preds, target) == pair(preds, target)
 
 
 @given(st.lists(st.lists(tokens | st.sampled_from([1, 1.5, -1, 0]), max_size=6), min_size=2, max_size=5))
@@ -50,7 +45,7 @@ def test_a_tokenizer_may_return_any_hashable(documents):
     texts = list(map(str, range(len(documents))))
     returned = encoded(texts[1:], texts[:1] * (len(texts) - 1), tokenizer=lambda text: documents[int(text)])
     # 1 and True are one token, as they are one key of a dict.
-    assert returned == numbered(documents[1:], [documents[:1]] * (len(texts) - 1))
+    assert returned == pair(documents[1:], [documents[:1]] * (len(texts) - 1))
 
 
 @given(st.data())
@@ -63,7 +58,7 @@ def test_padded_and_ragged_ids_are_one_batch(data):
     preds = data.draw(st.lists(st.lists(ids, min_size=width, max_size=width), min_size=rows, max_size=rows))
     target = [data.draw(st.lists(st.lists(ids, min_size=4, max_size=4), min_size=count, max_size=count)) for _ in preds]
     dropped = pad_ids(pads)
-    expected = numbered(
+    expected = pair(
         [[token for token in row if token not in dropped] for row in preds],
         [[[one for one in row if one not in dropped] for row in several] for several in target],
     )

@@ -5,7 +5,7 @@ import rouge_oracle
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import by_count, documents_of, read_batch
+from layouts import apart, by_count, documents_of, numbered, read_batch
 
 from ngram_metrics._core.text.rouge_reader import RougeReader
 
@@ -33,14 +33,13 @@ def joined(summary):
 
 def renamed(several):
     """Summaries with their tokens numbered in the order in which they first appear, without sentences of none."""
-    numbers: dict = {}
-    return [[[numbers.setdefault(t, len(numbers)) for t in line] for line in one if line] for one in several]
+    return numbered([[line for line in summary if line] for summary in several])
 
 
 @pytest.mark.filterwarnings("ignore:ROUGE's rule for words")
 @given(st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=4))
 def test_a_text_is_read_as_lines_of_words(batch):
-    preds, target = [hypothesis for hypothesis, _ in batch], [references for _, references in batch]
+    preds, target = apart(batch)
     got = read_batch(RougeReader(), preds, target)
     summaries = [rouge_oracle.summary(text) for text in [*preds, *(one for several in target for one in several)]]
     expected = renamed(summaries)

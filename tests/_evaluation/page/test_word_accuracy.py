@@ -35,11 +35,9 @@ def test_buckets_hold_the_words_that_a_loop_counts(tmp_path, streams):
             continue
         totals = []
         for texts in SYSTEMS.values():
-            matched = produced = 0
-            for text, of_segment in zip(texts, wanted, strict=True):
-                counts = Counter(text.split())
-                matched += sum((counts & of_segment)[word] for word in inside)
-                produced += sum(counts[word] for word in inside)
+            counts = [Counter(text.split()) for text in texts]
+            matches = map(Counter.__and__, counts, wanted)
+            matched, produced = (sum(each[word] for each in side for word in inside) for side in (matches, counts))
             totals.append((matched, produced, sum(frequency[word] for word in inside)))
         expected.append((low, high, totals))
     found = data_of(tmp_path / "page.html")["accuracy"]

@@ -208,16 +208,6 @@ def test_foreign_tokens_stand_apart_by_blanks():
     assert words_at(words.texts[0], words.steps[0]) == ["\U0001f600", "b"]
 
 
-def test_metrics_are_those_that_were_given(tmp_path):
-    metrics = {"mean": Bleu(ngram=2), "ROUGE": ROUGEScore(rouge_keys=("rouge1", "rougeL"))}
-    write_report(tmp_path / "page.html", ONE, ["x z"], metrics, title="t", confidence=0.5, tokenizer=None)
-    data = data_of(tmp_path / "page.html")
-    assert data["values"] == ["mean", "rouge1", "rougeL"]
-    assert data["scores"]["rouge1"] == [[50]]
-    assert data["signs"] == {"mean": 1, "rouge1": 1, "rougeL": 1}
-    assert metrics["mean"].update_count == 0
-
-
 def test_a_file_that_cannot_be_written_is_told(tmp_path):
     with pytest.raises(OSError, match=r"^cannot write .*page\.html: No such file or directory$"):
         write_report(tmp_path / "missing" / "page.html", ONE, ["x"])
