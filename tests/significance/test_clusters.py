@@ -10,7 +10,7 @@ import pytest
 import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
-from paired import METRICS, OUTPUTS, REFERENCES, counted
+from paired import METRICS, OUTPUTS, REFERENCES, TESTS, counted, each_average, each_test
 from sacrebleu.metrics import CHRF
 
 from ngram_metrics import ChrF, ROUGEScore
@@ -19,9 +19,6 @@ from ngram_metrics.significance import matrix, paired_approximate_randomization,
 
 #: Of different sizes, and not side by side.
 DOCUMENTS = [f"document {index % 60 % 53}" for index in range(150)]
-TESTS: tuple[Callable[..., Any], ...] = (paired_bootstrap, paired_approximate_randomization)
-each_test = pytest.mark.parametrize("test", TESTS)
-each_average = pytest.mark.parametrize("average", ["micro", "macro"])
 #: Rows that are means over references and no counts.
 MEANS: Callable[..., Any] = lambda **options: ROUGEScore(rouge_keys="rougeL", accumulate="avg", **options)  # noqa: E731
 
@@ -35,7 +32,7 @@ MEANS: Callable[..., Any] = lambda **options: ROUGEScore(rouge_keys="rougeL", ac
 def test_documents_of_one_segment_change_nothing_to_the_last_bit(make: Any, average: str, labels: list[int]):
     size = len(labels)
     systems = counted(make, {name: lines[:size] for name, lines in OUTPUTS.items()}, average=average)
-    for test in TESTS:
+    for test in TESTS.values():
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("ngram_metrics.significance.comparisons._FEW", 0)
             assert test(systems, "base", 50, clusters=labels) == test(systems, "base", 50)
@@ -141,9 +138,9 @@ def test_documents_with_equal_counts_keep_no_order_of_their_own(
 
 def test_all_pairs_of_systems_are_drawn_by_documents():
     systems = counted(ChrF)
-    for name, test, draws in (("bootstrap", TESTS[0], 1200), ("randomization", TESTS[1], 10_000)):
+    for name, draws in (("bootstrap", 1200), ("randomization", 10_000)):
         found = matrix(systems, name, None, clusters=DOCUMENTS)["chrf"]
-        expected = test(systems, "base", draws, clusters=DOCUMENTS)
+        expected = TESTS[name](systems, "base", draws, clusters=DOCUMENTS)
         for other in ("alike", "close", "far"):
             p_value = found["base"][other]
             stopped = 500 / p_value.draws
@@ -191,7 +188,7 @@ def test_few_segments_or_documents_have_no_smaller_p_value_than_two_of_all_swaps
         (7, TypeError, "clusters is an int: expected a label for each segment"),
     ],
 )
-@pytest.mark.parametrize("test", [*TESTS, lambda systems, _, clusters: matrix(systems, clusters=clusters)])
+@pytest.mark.parametrize("test", [*TESTS.values(), lambda systems, _, clusters: matrix(systems, clusters=clusters)])
 def test_labels_that_name_no_documents_are_refused(test: Any, clusters: Any, error: type[Exception], words: str):
     with pytest.raises(error, match=f"^{words}"):
         test(counted(ChrF), "base", clusters=clusters)

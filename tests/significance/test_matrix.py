@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from oracles import holm
-from paired import OUTPUTS, REFERENCES, counted
+from paired import OUTPUTS, REFERENCES, TESTS, counted, each_average
 from systems import output
 
 from ngram_metrics import ChrF, NgramOverlap, ROUGEScore
@@ -18,11 +18,9 @@ from ngram_metrics.significance import (
     matrix,
     p_values,
     paired_approximate_randomization,
-    paired_bootstrap,
     paired_systems,
 )
 
-TESTS = {"bootstrap": paired_bootstrap, "randomization": paired_approximate_randomization}
 each_test = pytest.mark.parametrize("test", TESTS)
 
 
@@ -39,7 +37,7 @@ def test_each_value_is_corrected_for_the_number_of_systems_without_the_baseline(
     assert any(plain[name][value].p_value != corrected[name][value].p_value for name in others for value in plain[name])
 
 
-@pytest.mark.parametrize("average", ["micro", "macro"])
+@each_average
 @each_test
 def test_a_matrix_is_every_system_tested_against_every_other(test: str, average: str):
     """With the same draws to the last digit, whichever of the two is the baseline.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from paired import OUTPUTS, REFERENCES, counted
+from paired import OUTPUTS, REFERENCES, TESTS, counted, each_test
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.significance import PairedTest
@@ -19,18 +19,19 @@ METRICS: dict[str, tuple[Callable[..., Any], Any]] = {
     "bleu": (lambda **options: Bleu(smooth="exp", tokenizer="13a", average="micro", **options), BLEU),
     "chrf": (lambda **options: ChrF(**options), CHRF),
 }
-TESTS = {"bs": paired_bootstrap, "ar": paired_approximate_randomization}
-#: sacrebleu's rules.
-RULES: dict[str, dict[str, Any]] = {"bs": {"alternative": "sacrebleu"}, "ar": {}}
-each_test = pytest.mark.parametrize("test", TESTS.values(), ids=TESTS)
 
 
-@pytest.mark.parametrize("kind", TESTS)
+@pytest.mark.parametrize(
+    ("kind", "test", "draws", "rule"),
+    [("bs", paired_bootstrap, 1000, {"alternative": "sacrebleu"}), ("ar", paired_approximate_randomization, 3000, {})],
+    ids=TESTS,
+)
 @pytest.mark.parametrize("name", METRICS)
-def test_p_values_means_and_intervals_are_sacrebleus_within_chance(name: str, kind: str):
-    draws = {"bs": 1000, "ar": 3000}[kind]
+def test_p_values_means_and_intervals_are_sacrebleus_within_chance(
+    name: str, kind: str, test: Callable[..., Any], draws: int, rule: dict[str, str]
+):
     make, peer = METRICS[name]
-    ours = TESTS[kind](counted(make), "base", draws, **RULES[kind])
+    ours = test(counted(make), "base", draws, **rule)
     _, found = PairedTest(list(OUTPUTS.items()), {name: peer()}, [REFERENCES], kind, n_samples=draws)()
     (results,) = (column for heading, column in found.items() if heading != "System")
     p_values = []

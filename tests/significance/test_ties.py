@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from paired import OUTPUTS, REFERENCES, counted
+from paired import OUTPUTS, REFERENCES, TESTS, counted, each_average, each_test
 from sacrebleu.metrics import CHRF
 from sacrebleu.significance import PairedTest
 
@@ -16,11 +16,8 @@ from ngram_metrics.significance import matrix, paired_approximate_randomization,
 from ngram_metrics.significance.p_values import bootstrap_p_values
 from ngram_metrics.significance.paired_systems import pair_systems, resample_scores
 
-TESTS = (paired_bootstrap, paired_approximate_randomization)
-each_test = pytest.mark.parametrize("test", TESTS)
 
-
-@pytest.mark.parametrize("average", ["micro", "macro"])
+@each_average
 def test_no_resample_that_differs_is_no_evidence(average: str):
     """Sixty times one segment: every resample has the measured difference, which tells nothing about its spread."""
     outputs = {"base": ["the cat sat on mat"] * 60, "better": ["the cat sat on the mat"] * 60}
@@ -29,7 +26,7 @@ def test_no_resample_that_differs_is_no_evidence(average: str):
     assert paired_bootstrap(systems, "base", 100, alternative="sacrebleu")["better"]["chrf"].p_value == 1 / 101
 
 
-@pytest.mark.parametrize("average", ["micro", "macro"])
+@each_average
 def test_systems_that_differ_in_one_segment_do_not_differ_by_more_than_chance(average: str):
     """Each swap gives the measured difference, one way or the other, whatever the last bits of its sum.
 
@@ -46,7 +43,7 @@ def test_systems_that_differ_in_one_segment_do_not_differ_by_more_than_chance(av
         assert 0.05 < found < 0.9
 
 
-@pytest.mark.parametrize("average", ["micro", "macro"])
+@each_average
 @each_test
 def test_identical_systems_do_not_differ(test: Callable[..., Any], average: str):
     """Where sacrebleu gives 1 / (n + 1), as if they surely did."""
@@ -92,7 +89,7 @@ def test_scores_that_are_equal_but_for_rounding_do_not_differ():
     order = random.Random(5).sample(range(len(lines)), len(lines))
     systems["base"].update(lines, targets)
     systems["moved"].update([lines[index] for index in order], [targets[index] for index in order])
-    for test in TESTS:
+    for test in TESTS.values():
         assert test(systems, "base")["moved"]["chrf"].p_value == 1
 
 

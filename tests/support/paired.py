@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import pytest
 from systems import output, references
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore
+from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
 REFERENCES = references(150)
 #: Some close to the baseline, one far from it.
@@ -17,6 +19,12 @@ OUTPUTS = {
 }
 
 
+TESTS: dict[str, Callable[..., Any]] = {
+    "bootstrap": paired_bootstrap,
+    "randomization": paired_approximate_randomization,
+}
+each_test = pytest.mark.parametrize("test", TESTS.values(), ids=TESTS)
+each_average = pytest.mark.parametrize("average", ["micro", "macro"])
 #: One value or several, over the sums of counts or over segments.
 METRICS: list[Callable[..., Any]] = [
     Bleu,

@@ -68,10 +68,13 @@ def test_documents_are_drawn_whole(tmp_path):
     for clusters in (None, list("abcdefgh" * 10), list(range(80))):
         evaluation = ngram_metrics.evaluate(SYSTEMS, LINES, "chrf", clusters=clusters)
         evaluation.write_report(tmp_path / "page.html")
-        found.append([ends for bucket in data_of(tmp_path / "page.html")["accuracy"] for ends in bucket["scores"]])
+        data = data_of(tmp_path / "page.html")
+        words = [ends for bucket in data["accuracy"] for ends in bucket["scores"]]
+        found.append((words, [ends for bucket in data["buckets"] for ends in bucket["scores"]["chrf"]]))
     assert found[0] == found[2]
-    assert [ends[0] for ends in found[0]] == [ends[0] for ends in found[1]]
-    assert found[0] != found[1]
+    for segments, documents in zip(found[0], found[1], strict=True):
+        assert [ends[0] for ends in segments] == [ends[0] for ends in documents]
+        assert segments != documents
 
 
 def test_no_words_are_no_bucket(tmp_path):
