@@ -17,6 +17,7 @@ from layouts import apart
 from measures import MANY as MANY_EDITS
 from measures import Measured, Settings, characters, of_settings
 from measures import options as all_options
+from metrics.apis import APIS
 from metrics.cases import assert_same_states, states_of
 from sacrebleu.metrics import TER
 from sacrebleu.tokenizers.tokenizer_base import BaseTokenizer
@@ -35,7 +36,7 @@ FEW = 12
 MANY = [output(REFERENCES[:FEW], 0.3, seed) for seed in range(16)]
 
 texts = st.lists(st.sampled_from(["a", "b", "c", "A.", "&lt;", "東京", "d e f"]), max_size=7).map(" ".join)
-_OPTIONS = ("normalized", "no_punct", "asian_support", "case_sensitive")
+_OPTIONS = tuple(APIS["ter"].flags)
 _of_ter = all_options(**{name: [False, True] for name in _OPTIONS})
 chosen = st.sampled_from(_of_ter)
 
