@@ -56,8 +56,6 @@ def test_sentences_without_a_sample():
     assert get_score(references, none_each, 0, 1).shape == (2, 0)
 
 
-# torch_ngram.
-
 REFERENCE = [38457, 14, 62, 7, 201]
 SYSTEMS = [[38457, 14, 62, 5128, 7, 201], [38457, 14, 5128, 159], [9226, 16, 21111]]
 
@@ -135,9 +133,6 @@ def test_pad2max_pads_and_stacks_as_torch_ngram(tensors, expected):
     assert pad2max(tensors, 7).equal(torch.tensor(expected))
     assert peer.pad2max(tensors, 7).equal(torch.tensor(expected))
     assert pad2max(input_tensors=tensors, pad_id=-100).dtype == torch.int64
-
-
-# What is refused.
 
 
 IDS = torch.tensor([[1, 2, 0]])

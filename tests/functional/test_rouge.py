@@ -43,9 +43,6 @@ def floats(named):
     return {key: value.tolist() for key, value in named.items()}
 
 
-# torchmetrics.
-
-
 def tied_in_float32(batch, keys, words=rouge_oracle.summary):
     """Whether some best F has an equal in float32 that is another number in float64."""
     for hypothesis, references in batch:

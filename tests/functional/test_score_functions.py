@@ -149,9 +149,6 @@ def test_one_sentence_needs_no_list(called):
     assert called(text, references, average="none", **chosen).shape == (1, *expected.shape)
 
 
-# What is refused.
-
-
 @pytest.mark.parametrize("pad_id", [None, (), []])
 @each_of_ids
 def test_padded_ids_without_their_padding_and_of_no_fitting_shape_are_refused(called, pad_id):

@@ -74,9 +74,6 @@ def test_rouge_of_ignite_and_its_alpha():
     assert_scores(mbr.pairwise(ignite.RougeL(), hypotheses, references), [words])
 
 
-# Ids
-
-
 ids = st.lists(st.integers(1, 3), max_size=6)
 ON_IDS = [name for name in CASES if "++" not in name and "words" not in name]
 
@@ -121,9 +118,6 @@ def test_ids_in_every_layout(framework, name, data, count, height, width):
     assert mbr.pairwise(metric, own, own).equal(mbr.pairwise(metric, own, own.clone()))
 
 
-# The metric
-
-
 @each_framework
 @each_case
 def test_states_are_neither_read_nor_changed(framework, case):
@@ -166,9 +160,6 @@ def test_the_surroundings_of_a_training_loop_change_no_score(case):
     assert_scores(mbr.pairwise(metric, rows, rows[::-1]), expected)
     probabilities = [[1, 2, 3], [3, 1]]
     assert_decoded(mbr.decode(metric, rows, rows[::-1], probabilities), rows, expected, probabilities)
-
-
-# What is refused
 
 
 @pytest.mark.parametrize("function", [mbr.pairwise, mbr.decode])

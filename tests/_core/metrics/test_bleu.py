@@ -93,8 +93,6 @@ def test_the_brevity_penalty_falls_with_the_length_and_is_zero_for_an_empty_hypo
     assert parts["brevity_penalty"].tolist() == close([0, 1, math.exp(-0.5), 1])
 
 
-# nltk.
-
 NLTK = {"smooth1": "method1", "nltk_smooth2": "method2", "exp": "method3"}
 
 
@@ -146,9 +144,6 @@ def test_a_corpus_with_a_sentence_shorter_than_an_order_differs_from_nltk():
     assert theirs == close(math.exp(sum(map(math.log, (5 / 6, 3 / 5, 2 / 4, 1 / 3))) / 4))
 
 
-# torchmetrics, where it is another.
-
-
 def test_of_two_equally_near_references_the_shorter_counts_in_whatever_order():
     """torchmetrics takes the first listed: 0.8187 or 1."""
     hypothesis, shorter, longer = "a b c d e", "a b c d", "a b c d e f"
@@ -162,9 +157,6 @@ def test_adding_one_applies_where_an_order_has_no_match():
     """torchmetrics looks for an order without a match first, and returns 0."""
     assert micro(BleuMeasure(smooth="smooth2"), [CAT]) == pytest.approx(0.2782, abs=5e-5)
     assert torchmetrics_bleu([" ".join(CAT[0])], [[" ".join(CAT[1][0])]], smooth=True).item() == 0
-
-
-# Settings.
 
 
 @pytest.mark.parametrize("make", [list, tuple, np.array])

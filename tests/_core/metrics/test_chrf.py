@@ -102,9 +102,6 @@ def test_scores_are_those_of_nltk(batch, char_order, beta, whitespace):
     assert OURS.scored(ours, batch, "macro").item() == pytest.approx(corpus, rel=1e-12, abs=1e-15)
 
 
-# All peers.
-
-
 PRINTED = [
     ("the cat sat on the mat", ["the cat sat on a mat"]),
     ("a dog ran home", ["a dog ran away from home"]),

@@ -32,8 +32,6 @@ def sentence_scores(metric, batch, **options):
     return metric.score(statistics(metric, batch, **options)).tolist()
 
 
-# rouge_score.
-
 PEERS = {stemmed: rouge_scorer.RougeScorer(list(KEYS), use_stemmer=stemmed) for stemmed in (False, True)}
 
 
@@ -83,9 +81,6 @@ def test_a_key_counts_the_same_alone_and_among_others(subset):
         assert field.equal(among_others[:, columns])
 
 
-# Long texts.
-
-
 @pytest.mark.parametrize("vocabulary", [5, 1000])
 def test_documents_of_ten_thousand_tokens(vocabulary):
     """What they share stands in one order on both sides, among tokens that only one side has."""
@@ -114,8 +109,6 @@ def test_a_mean_has_no_parts_and_no_corpus_score():
     with pytest.raises(ValueError, match="accumulate='avg' averages the scores of several references"):
         metric.parts(rows)
 
-
-# In plain Python.
 
 texts = st.lists(st.sampled_from("abcd"), max_size=14)
 

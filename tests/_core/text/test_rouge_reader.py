@@ -91,9 +91,6 @@ def test_words_are_stemmed_last():
     assert documents_of(capitals.sides.hypotheses) == [[0, 0]]
 
 
-# Ids and tokens.
-
-
 def test_a_negative_id_beside_padded_ids_is_an_error_but_for_the_separator():
     reader, preds = RougeReader(sentence_separator_id=-9, pad_id=0), torch.tensor([[5, -9, 6, -1, 7]])
     read = read_batch(reader, preds, [[[-9, 5, 0, 6], []]])
@@ -119,9 +116,6 @@ def test_the_separator_splits_where_it_is_padding_too():
     padded = read_batch(reader, torch.tensor(preds), torch.tensor(target))
     assert padded.summaries.hypotheses.lengths.tolist() == [5]
     assert padded.sides.hypotheses.lengths.tolist() == [4]
-
-
-# Errors.
 
 
 PREDS, TARGET = ["a", "b c"], [["d"], ["e", "f\nwrong g"]]
