@@ -116,6 +116,11 @@ def test_an_id_among_the_settings_fits_into_int64(pad_id):
             ROUGEScore(sentence_separator_id=pad_id)
 
 
+def test_the_largest_and_the_smallest_id_are_padding():
+    ends = [-(2**63), 2**63 - 1]
+    assert encoded(WordReader(pad_id=ends), torch.tensor([[ends[0], 5, ends[1]]]), [[5]]) == ([[0]], [[0]])
+
+
 #: Python's hash of an integer is its remainder by this number.
 MODULUS = 2**61 - 1
 
