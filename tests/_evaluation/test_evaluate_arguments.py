@@ -43,6 +43,7 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
         (ONE, ["x"], {"metrics": "bleu,rougel"}, "^unknown metric 'rougel' in metrics: .*; did you mean 'rougeL'"),
         (ONE, ["x"], {"metrics": ["bleu", 1]}, r"^metrics is \['bleu', 1\]: expected names, or a mapping of names to"),
         (ONE, ["x"], {"metrics": []}, r"^metrics is \[\]: expected names, or a mapping of names to metric objects$"),
+        (ONE, ["x"], {"metrics": {}}, "^metrics is {}: expected names, or a mapping of names to metric objects$"),
         (ONE, ["x"], {"metrics": ChrF()}, "^metrics is ChrF.*: expected names, or a mapping"),
         (ONE, ["x"], {"metrics": {"a": Bleu}}, "^metric 'a' is the class Bleu: expected a metric object"),
         (ONE, ["x"], {"metrics": {"a": Bleu(average="none")}}, "^the metric a has average='none': expected one that"),

@@ -166,6 +166,7 @@ def test_a_blank_at_the_end_of_a_hypothesis_is_kept_and_counted():
         ([[1, -1], [1]], ValueError, r"row 0 of reference_probabilities is \[1.0, -1.0\]: expected finite numbers"),
         ([[1, math.nan], [1]], ValueError, "row 0 of reference_probabilities is .*expected finite numbers"),
         ([[1, 10**400], [1]], ValueError, "row 0 of reference_probabilities has a number above 1e308: expected finite"),
+        ([[1, 1], [10**5000]], ValueError, "row 1 of reference_probabilities has a number above 1e308"),
         ([[1, 1], ["one"]], TypeError, r"row 1 of reference_probabilities is \['one'\]: expected numbers"),
         ([None, [1]], TypeError, "row 0 of reference_probabilities is None: expected numbers"),
     ],

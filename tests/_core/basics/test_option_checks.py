@@ -31,7 +31,7 @@ PADDING = ("0", b"0", 1.5, [0, "1"], [0.5], True, [True], [None], {0: 1}, object
 REFUSED = {
     ValueError: {
         "bleu": [
-            ({"smooth": "smooth3"}, r"Smooth is not valid \(expected: \['no_smooth', .*'exp'\], got: smooth3"),
+            ({"smooth": "smooth3"}, r"Smooth is not valid \(expected: \['no_smooth', .*'exp'\], got: smooth3\)$"),
             ({"smooth": True}, r".*, got: True\): torchmetrics' smooth=True .* as 'add-k' and 'smooth2'"),
             ({"smooth": False}, r".*, got: False\): .* and its smooth=False is 'no_smooth'$"),
             ({"smooth": "exp", "smooth_value": 1}, rf"is for {SMOOTHED}, not for smooth='exp'"),
