@@ -17,19 +17,13 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
     ("systems", "references", "options", "words"),
     [
         ({}, ["x"], {}, "^systems is empty: expected at least one name with its segments$"),
-        (
-            [["x"]],
-            ["x"],
-            {},
-            "^segment 0 of systems is a list: expected a text; several systems are a mapping of names to segments$",
-        ),
+        ([["x"]], ["x"], {}, "^segment 0 of systems is a list: expected a text; several systems are a mapping of nam"),
         ("x", ["x"], {}, "^systems is a str: expected a sequence of texts$"),
         ({"a": "x"}, ["x"], {}, "^system 'a' is a str: expected a sequence of texts$"),
         ({"a": [1]}, ["x"], {}, "^segment 0 of system 'a' is an int: expected a text$"),
         ({"a": []}, [], {}, "^system 'a' has no segment: expected at least one$"),
         ({"a": ["x"], "b": []}, ["x"], {}, "^system 'b' has 0 segments and system 'a' 1: expected the same number$"),
         ({1: ["x"], "1": ["x"]}, ["x"], {}, "^systems has two names that are written alike"),
-        ({"a\u200e": ["x"], "a[U+200E]": ["x"]}, ["x"], {}, "^systems has two names that are written alike"),
         ({"a b": ["x"], "a\tb": ["x"]}, ["x"], {}, "^systems has two names that are written alike"),
         (ONE, ["x", "y"], {}, "^reference list '1' has 2 segments and system 'a' 1: expected the same number$"),
         (ONE, [["x"], []], {}, "^reference list '2' has 0 segments"),
@@ -46,19 +40,13 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
         (ONE, ["x"], {"seed": 0.5}, "^seed is 0.5: expected an integer$"),
         (ONE, ["x"], {"seed": 2**64}, r"^seed is too large: expected an integer from -2\^63 to 2\^64 - 1$"),
         (ONE, ["x"], {"baseline": "b"}, r"^unknown baseline 'b': expected one of \['a'\]$"),
-        (
-            ONE,
-            ["x"],
-            {"metrics": "bleu,rougel"},
-            "^unknown metric 'rougel' in metrics: expected some of .*; did you mean 'rougeL'",
-        ),
+        (ONE, ["x"], {"metrics": "bleu,rougel"}, "^unknown metric 'rougel' in metrics: .*; did you mean 'rougeL'"),
         (ONE, ["x"], {"metrics": ["bleu", 1]}, r"^metrics is \['bleu', 1\]: expected names, or a mapping of names to"),
         (ONE, ["x"], {"metrics": []}, r"^metrics is \[\]: expected names, or a mapping of names to metric objects$"),
         (ONE, ["x"], {"metrics": {}}, "^metrics is {}: expected names, or a mapping of names to metric objects$"),
         (ONE, ["x"], {"metrics": ChrF()}, "^metrics is ChrF.*: expected names, or a mapping"),
         (ONE, ["x"], {"metrics": {"a": Bleu}}, "^metric 'a' is the class Bleu: expected a metric object"),
         (ONE, ["x"], {"metrics": {"a": Bleu(average="none")}}, "^the metric a has average='none': expected one that"),
-        (ONE, ["x"], {"metrics": {"a": ROUGEScore(), "b": ROUGEScore()}}, "both write 'rouge1'"),
         (ONE, ["x"], {"metrics": {"rouge1": Bleu(), "b": ROUGEScore()}}, "'rouge1' and 'b' both write 'rouge1'"),
         (ONE, ["x"], {"metrics": {"system": Bleu()}}, "^metric 'system' is named like the column 'system' of segments"),
         (ONE, ["x"], {"metrics": {"rouge1_recall": Bleu(), "b": ROUGEScore()}}, "both write 'rouge1_recall'"),
@@ -66,31 +54,14 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
         (TWO, ["x", "y"], {"groups": {"d": ["g"] * 3}}, "^groups 'd' has 3 labels and system 'a' 2 segments"),
         (TWO, ["x", "y"], {"groups": [None, "None"]}, "^groups has two names that are written alike"),
         (TWO, ["x", "y"], {"groups": ["", "(empty)"]}, "^groups has two names that are written alike"),
-        (
-            ["x"],
-            ONE,
-            {},
-            r"^references has names, and systems is a list without names, so they look swapped: expected ev",
-        ),
+        (["x"], ONE, {}, "^references has names, and systems is a list without names, so they look swapped: expected"),
         (TWO, ["x", "y"], {"groups": {1: "gg", "1": "gg"}}, "^groups has two names that are written alike"),
         (TWO, ["x", "y"], {"groups": "gg"}, "^groups is a str: expected a label for each segment$"),
         (TWO, ["x", "y"], {"groups": ["g", []]}, r"^label 1 of groups is \[\]: expected a hashable, such as a str$"),
         (TWO, ["x", "y"], {"clusters": ["c"]}, "^clusters has 1 label and system 'a' 2 segments: expected as many$"),
-        (TWO, ["x", "y"], {"clusters": ["c", None]}, "^label 1 of clusters is None: expected the cluster of the segm"),
-        (
-            TWO,
-            ["x", "y"],
-            {"clusters": ["c", " "]},
-            "^label 1 of clusters is blank: expected the cluster of the segment",
-        ),
-        (TWO, ["x", "y"], {"clusters": ["c", "c"]}, "^clusters has the same label for all 2 segments, 'c': expected"),
+        (TWO, ["x", "y"], {"clusters": ["c", " "]}, "^label 1 of clusters is blank: expected the cluster of the segme"),
         (TWO, ["x", "y"], {"clusters": {"d": "cd"}}, "^clusters is a dict: expected a label for each segment$"),
-        (
-            TWO,
-            ["x", "y"],
-            {"groups": [float("nan")] * 2},
-            "^label 0 of groups is nan, and a NaN is not equal to itself: expected a str or None$",
-        ),
+        (TWO, ["x", "y"], {"groups": [float("nan")] * 2}, "^label 0 of groups is nan, and a NaN is not equal to itse"),
     ],
 )
 def test_what_cannot_be_evaluated_is_told(systems, references, options, words):
@@ -122,10 +93,8 @@ def test_where_labels_are_due_a_table_is_refused_and_a_column_is_the_list_of_its
     assert list(evaluate(TWO, ["x", "y"], groups=table["label"]).groups) == ["c", None]
     with pytest.raises(TypeError, match=r"^label 1 of clusters is None: expected the cluster of the segment$"):
         evaluate(TWO, ["x", "y"], clusters=table["label"])
-    texts = _frame(package, {"mt": ["x", "y"], "ref": ["x", None]})
-    assert evaluate(texts["mt"], texts["mt"]).results["system"]["chrf"].score == 1
     with pytest.raises(TypeError, match=r"^references\[1\] is a NoneType: expected a sequence of texts$"):
-        evaluate(texts["mt"], texts["ref"])
+        evaluate(["x", "y"], table["label"])
 
 
 def test_tables_that_are_no_mapping_are_refused():

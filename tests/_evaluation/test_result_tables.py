@@ -166,16 +166,6 @@ def test_groups_have_a_block_in_every_table_and_rows_in_one_table():
     assert "group" not in evaluate(systems, ["a b d"] * 60, "chrf", confidence=None).to_tsv()
 
 
-@pytest.mark.parametrize(("labels", "is_shown"), [(50, True), (51, False)])
-def test_groups_of_up_to_fifty_labels_have_a_table(labels: int, is_shown: bool):
-    texts = ["a b"] * 51
-    groups = [min(row, labels - 1) for row in range(51)]
-    result = evaluate({"tuned": texts}, texts, "chrf", confidence=None, groups=groups)
-    for text in (str(result), result.to_markdown(), result.to_latex(), result._repr_html_()):
-        assert ("Groups with more than 50 labels are not scored: group (51 labels)" in text) != is_shown
-        assert text.count("tuned") == 1 + 50 * is_shown
-
-
 def test_three_metrics_fit_a_column_of_an_article(tmp_path: Path):
     if shutil.which("pdflatex") is None:
         pytest.skip("no pdflatex: on Debian, apt-get install texlive-latex-base")

@@ -1,5 +1,6 @@
 """Wrong input: an error that says what was given and what is expected, in a sentence."""
 
+import re
 import sys
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -21,30 +22,36 @@ ROWS = {"domain": ["x", "y"], "mt": ["a b", "c"], "ref": ["a", "c"]}
 SUMS = COLUMNS.sums(ROWS, by="domain")
 
 
+def check_refusal(call: Callable[[], object], message: str) -> None:
+    """Compare the class of an error and its words, as Python prints them."""
+    with pytest.raises((TypeError, ValueError), match=r"expected|would replace") as raised:
+        call()
+    assert re.search(f"^{message}", f"{raised.typename}: {raised.value}")
+
+
 @pytest.mark.parametrize(
-    ("arguments", "error", "message"),
+    ("arguments", "message"),
     [
-        (([ChrF()], "mt", "ref"), TypeError, "metrics is a list: expected a mapping of names to metrics"),
-        (({}, "mt", "ref"), ValueError, "metrics is empty: expected at least one metric"),
-        (({"a": ChrF}, "mt", "ref"), TypeError, "the metric 'a' is the class ChrF: expected a metric object"),
-        (({"a": 3}, "mt", "ref"), TypeError, "the metric 'a' is an int: expected a metric object"),
-        (({1: ChrF()}, "mt", "ref"), TypeError, "a metric is named by 1: expected a str"),
-        (({"a": ChrF(average="none")}, "mt", "ref"), ValueError, "the metric a has average='none': expected one that"),
-        (({"a": ChrF()}, 0, "ref"), TypeError, "a column is named by 0: expected a str"),
-        (({"a": ChrF()}, "mt", ["ref", None]), TypeError, "a column is named by None: expected a str"),
-        (({"a": ChrF()}, "mt", 3), TypeError, "target is an int: expected the name of a column, or several"),
-        (({"a": ChrF()}, "mt", []), ValueError, "target names no column: expected at least one"),
-        (({"segments": ChrF()}, "mt", "ref"), ValueError, "both write 'segments': expected other names"),
+        (([ChrF()], "mt", "ref"), "TypeError: metrics is a list: expected a mapping of names to metrics"),
+        (({}, "mt", "ref"), "ValueError: metrics is empty: expected at least one metric"),
+        (({"a": ChrF}, "mt", "ref"), "TypeError: the metric 'a' is the class ChrF: expected a metric object"),
+        (({"a": 3}, "mt", "ref"), "TypeError: the metric 'a' is an int: expected a metric object"),
+        (({1: ChrF()}, "mt", "ref"), "TypeError: a metric is named by 1: expected a str"),
+        (({"a": ChrF(average="none")}, "mt", "ref"), "ValueError: the metric a has average='none': expected one that"),
+        (({"a": ChrF()}, 0, "ref"), "TypeError: a column is named by 0: expected a str"),
+        (({"a": ChrF()}, "mt", ["ref", None]), "TypeError: a column is named by None: expected a str"),
+        (({"a": ChrF()}, "mt", 3), "TypeError: target is an int: expected the name of a column, or several"),
+        (({"a": ChrF()}, "mt", []), "ValueError: target names no column: expected at least one"),
+        (({"segments": ChrF()}, "mt", "ref"), "ValueError: .*both write 'segments': expected other names"),
         (
             ({"a": ROUGEScore(rouge_keys="rouge1"), "a_rouge1_recall": ChrF()}, "mt", "ref"),
-            *(ValueError, "the metrics 'a' and 'a_rouge1_recall' both write 'a_rouge1_recall': expected other names"),
+            "ValueError: the metrics 'a' and 'a_rouge1_recall' both write 'a_rouge1_recall': expected other names",
         ),
-        (({"a": ChrF(), "a_low": ChrF()}, "mt", "ref"), ValueError, "the metrics 'a' and 'a_low' both write 'a_low'"),
+        (({"a": ChrF(), "a_low": ChrF()}, "mt", "ref"), "ValueError: the metrics 'a' and 'a_low' both write 'a_low'"),
     ],
 )
-def test_arguments(arguments: tuple, error: type[Exception], message: str):
-    with pytest.raises(error, match=message):
-        StatisticsColumns(*arguments)
+def test_arguments(arguments: tuple, message: str):
+    check_refusal(lambda: StatisticsColumns(*arguments), message)
 
 
 def test_a_keyword_that_is_none_names_the_one_that_was_meant():
@@ -52,81 +59,72 @@ def test_a_keyword_that_is_none_names_the_one_that_was_meant():
         StatisticsColumns({"a": ChrF()}, "mt", references="ref")  # type: ignore[call-arg]
 
 
-_BATCHES: dict[str, tuple[Any, type[Exception], str]] = {
-    "no table": ([1], TypeError, "the batch is a list: expected a pyarrow Table or RecordBatch, a pandas or polars"),
-    "a lazy frame": (polars.LazyFrame(ROWS), TypeError, "the batch is a LazyFrame: expected a pyarrow Table"),
+_BATCHES: dict[str, tuple[Any, str]] = {
+    "no table": ([1], "TypeError: the batch is a list: expected a pyarrow Table or RecordBatch, a pandas or polars"),
+    "a lazy frame": (polars.LazyFrame(ROWS), "TypeError: the batch is a LazyFrame: expected a pyarrow Table"),
     "no column": (
-        *({"src": ["a"], "MT": ["a"], "ref": ["a"]}, ValueError),
-        r"the batch has no column 'mt': expected it among \['src', 'MT', 'ref'\]; did you mean 'MT'\?",
+        {"src": ["a"], "MT": ["a"], "ref": ["a"]},
+        r"ValueError: the batch has no column 'mt': expected it among \['src', 'MT', 'ref'\]; did you mean 'MT'\?",
     ),
     "a column twice": (
         pyarrow.Table.from_arrays([pyarrow.array(["a"])] * 3, ["mt", "mt", "ref"]),
-        *(ValueError, "the batch has 2 columns 'mt': expected one"),
+        "ValueError: the batch has 2 columns 'mt': expected one",
     ),
     "columns of different lengths": (
-        *({"mt": ["a", "b"], "ref": ["a"]}, ValueError),
-        "column 'mt' of the batch has 2 rows and column 'ref' has 1: expected the same number",
+        {"mt": ["a", "b"], "ref": ["a"]},
+        "ValueError: column 'mt' of the batch has 2 rows and column 'ref' has 1: expected the same number",
     ),
     "a text for a column": (
         {"mt": "ab", "ref": "ab"},
-        TypeError,
-        "column 'mt' of the batch is a str: expected an array or",
+        "TypeError: column 'mt' of the batch is a str: expected an array or",
     ),
-    "no column at all": (
-        {"mt": ["a"], "ref": None},
-        TypeError,
-        "column 'ref' of the batch is a NoneType: expected an arr",
+    "a dict": ({"mt": ["a"], "ref": {0: "a"}}, "TypeError: column 'ref' of the batch is a dict: expected an array"),
+    "an iterator": (
+        {"mt": iter(["a"]), "ref": ["a"]},
+        "TypeError: .*'mt' of the batch is a list_iterator: expected an",
     ),
-    "a set": ({"mt": {"a"}, "ref": ["a"]}, TypeError, "column 'mt' of the batch is a set: expected an array or a list"),
-    "a dict": ({"mt": ["a"], "ref": {0: "a"}}, TypeError, "column 'ref' of the batch is a dict: expected an array"),
-    "an iterator": ({"mt": iter(["a"]), "ref": ["a"]}, TypeError, "'mt' of the batch is a list_iterator: expected an"),
     "an array of no dimension": (
         {"mt": np.array("a"), "ref": np.array("a")},
-        TypeError,
-        "'mt' of the batch is an ndarray",
+        "TypeError: .* batch is an ndarray: expected",
     ),
-    "a float column": (*({"mt": [0.5], "ref": ["a"]}, TypeError, "row 0 of 'mt' is a float, 0.5: expected text"),),
-    "null": (pyarrow.table({"mt": ["a", None], "ref": ["a", "b"]}), TypeError, "row 1 of 'mt' is null: expected text"),
-    "null of polars": (polars.DataFrame({"mt": ["a"], "ref": [None]}), TypeError, "row 0 of 'ref' is null"),
-    "null of pandas": (pandas.DataFrame({"mt": ["a"], "ref": [None]}), TypeError, "row 0 of 'ref' is null"),
+    "a float column": ({"mt": [0.5], "ref": ["a"]}, "TypeError: row 0 of 'mt' is a float, 0.5: expected text"),
+    "null": (pyarrow.table({"mt": ["a", None], "ref": ["a", "b"]}), "TypeError: row 1 of 'mt' is null: expected text"),
+    "null of polars": (polars.DataFrame({"mt": ["a"], "ref": [None]}), "TypeError: row 0 of 'ref' is null"),
     "nan of pandas": (
-        *(pandas.DataFrame({"mt": ["a", np.nan], "ref": "a"}, dtype=object), TypeError, "row 1 of 'mt' is null"),
+        pandas.DataFrame({"mt": ["a", np.nan], "ref": "a"}, dtype=object),
+        "TypeError: row 1 of 'mt' is null",
     ),
-    "nan of numpy": ({"mt": np.array(["a", np.nan], object), "ref": ["a", "a"]}, TypeError, "row 1 of 'mt' is null"),
+    "nan of numpy": ({"mt": np.array(["a", np.nan], object), "ref": ["a", "a"]}, "TypeError: row 1 of 'mt' is null"),
     "masked": (
         {"mt": np.ma.array(["a", "b"], mask=[False, True]), "ref": ["a", "b"]},
-        *(TypeError, "row 1 of 'mt' is null: expected text"),
+        "TypeError: row 1 of 'mt' is null: expected text",
     ),
     "masked among references": (
         {"mt": ["a"], "ref": [np.ma.array(["a", "b"], object, mask=[False, True])]},
-        *(TypeError, "reference 1 of row 0 of 'ref' is null: expected text"),
+        "TypeError: reference 1 of row 0 of 'ref' is null: expected text",
     ),
-    "bytes": ({"mt": [b"a"], "ref": ["a"]}, TypeError, "row 0 of 'mt' is a bytes, b'a': expected text"),
-    "a list of tokens": ({"mt": [["a"]], "ref": ["a"]}, TypeError, r"row 0 of 'mt' is a list, \['a'\]: expected text"),
+    "a list of tokens": ({"mt": [["a"]], "ref": ["a"]}, r"TypeError: row 0 of 'mt' is a list, \['a'\]: expected text"),
     "no reference": (
         pyarrow.table({"mt": ["a", "b"], "ref": [["a"], []]}),
-        *(ValueError, "row 1 of 'ref' is an empty list: expected at least one reference"),
+        "ValueError: row 1 of 'ref' is an empty list: expected at least one reference",
     ),
     "null among references": (
         pyarrow.table({"mt": ["a", "b"], "ref": [["a"], ["a", None]]}),
-        *(TypeError, "reference 1 of row 1 of 'ref' is null: expected text"),
+        "TypeError: reference 1 of row 1 of 'ref' is null: expected text",
     ),
     "null for references": (
         pyarrow.table({"mt": ["a", "b"], "ref": [["a"], None]}),
-        *(TypeError, "row 1 of 'ref' is null: expected text"),
+        "TypeError: row 1 of 'ref' is null: expected text",
     ),
-    "counted before": (
-        *(COLUMNS(ROWS), ValueError, "the batch has a column 'segments', which the counts would replace"),
-    ),
+    "counted before": (COLUMNS(ROWS), "ValueError: the batch has a column 'segments', which the counts would replace"),
 }
 
 
-@pytest.mark.parametrize(("batch", "error", "message"), _BATCHES.values(), ids=_BATCHES)
-def test_batches(batch: Any, error: type[Exception], message: str):
+@pytest.mark.parametrize(("batch", "message"), _BATCHES.values(), ids=_BATCHES)
+def test_batches(batch: Any, message: str):
     for count in (COLUMNS, COLUMNS.sums):
         if count is COLUMNS or "would replace" not in message:
-            with pytest.raises(error, match=message):
-                count(batch)
+            check_refusal(lambda count=count: count(batch), message)
 
 
 def test_a_sequence_of_columns_holds_no_lists():
@@ -155,9 +153,7 @@ def test_columns_that_are_named_twice_or_are_those_of_counts():
         rows = make({**ROWS, "segments": [1, 2]})
         with pytest.raises(ValueError, match=r"^by has 'domain' twice: expected each column once$"):
             COLUMNS.sums(rows, by=["domain", "mt", "domain"])
-        with pytest.raises(
-            ValueError, match=r"^by has 'segments', which is the name of a column of counts: expected anot"
-        ):
+        with pytest.raises(ValueError, match=r"^by has 'segments', which is the name of a column of counts: expected"):
             COLUMNS.sums(rows, by=["domain", "segments"])
         with pytest.raises(ValueError, match=r"^by has 'bleu_matches_1', which is the name of a column of counts: "):
             COLUMNS.sums(make({**ROWS, "bleu_matches_1": [1, 2]}), by="bleu_matches_1")
@@ -169,9 +165,7 @@ def test_rows_of_a_group_whose_sum_is_too_large():
     sums = {name: np.array([2**62, 1, 2**62]) for name in COLUMNS.names}
     assert COLUMNS.scores(sums)["bleu"].tolist() == [1, 1, 1]
     for keywords in ({"by": ()}, {"confidence": 0.9}):
-        with pytest.raises(
-            ValueError, match=r"^the rows of a group add up to 2\^63 or more: expected a sum below 2\^63$"
-        ):
+        with pytest.raises(ValueError, match=r"^the rows of a group add up to 2\^63 or more: expected a sum below 2"):
             COLUMNS.scores(sums, **keywords)
     largest = {name: np.array([2**62, 2**62 - 1]) for name in COLUMNS.names}
     assert COLUMNS.scores(largest, by=())["segments"].tolist() == [2**63 - 1]
@@ -183,12 +177,9 @@ def test_sums_that_no_text_has_may_score_infinity():
     assert columns.scores(sums)["bleu"].tolist() == [np.inf]
 
 
-def test_names_of_groups_that_are_none():
+def test_groups_that_cannot_be_compared_or_are_not_there():
     with pytest.raises(TypeError, match="by is an int: expected the name of a column, or several names"):
         COLUMNS.sums(ROWS, by=3)  # type: ignore[arg-type]
-
-
-def test_groups_that_cannot_be_compared_or_are_not_there():
     with pytest.raises(TypeError, match=r"rows cannot be grouped by \['refs'\]: unhashable type: 'list'"):
         COLUMNS.sums({**ROWS, "refs": [["a"], ["b"]]}, by="refs")
     with pytest.raises(ValueError, match=r"the batch has no column 'domains'.*did you mean 'domain'\?"):
@@ -201,86 +192,66 @@ def _with(name: str, *values: Any) -> Mapping[str, Any]:
     return {**SUMS, name: list(values)}
 
 
-_SUMS: dict[str, tuple[Any, type[Exception], str]] = {
-    "no table": (None, TypeError, "the table of sums is a NoneType: expected a pyarrow Table"),
+_HUGE = np.array([1, 2**63], np.uint64)
+_SUMS: dict[str, tuple[Any, str]] = {
+    "no table": (None, "TypeError: the table of sums is a NoneType: expected a pyarrow Table"),
     "a missing sum": (
         {name: column for name, column in SUMS.items() if name != "bleu_totals_2"},
-        *(
-            ValueError,
-            r"has no sum of 'bleu_totals_2': expected a column 'bleu_totals_2', 'bleu_totals_2_sum' or 'sum\(",
-        ),
+        r"ValueError: .*has no sum of 'bleu_totals_2': expected a column 'bleu_totals_2', 'bleu_totals_2_sum' or 'sum",
     ),
-    "a sum twice": (_with("segments_sum", 1, 1), ValueError, "the columns 'segments' and 'segments_sum': expected one"),
+    "a sum twice": (_with("segments_sum", 1, 1), "ValueError: .* columns 'segments' and 'segments_sum': expected"),
     "floats": (
-        *(_with("segments", 1.0, 2.0), TypeError),
-        r"row 0 of 'segments' is a floating-point number, 1.0, .* expected integers, in SQL CAST\(sum\(\.\.\.\) AS BIG",
+        _with("segments", 1.0, 2.0),
+        r"TypeError: row 0 of 'segments' is a floating-point number, 1.0, .* in SQL CAST\(sum\(\.\.\.\) AS BIG",
     ),
-    "null": (_with("segments", 1, None), TypeError, "row 1 of 'segments' is null: expected an integer"),
     **{
         f"null of {make.__module__}": (
-            *(make(dict(_with("segments", 1, None))), TypeError, "^row 1 of 'segments' is null: expected an integer"),
+            make(dict(_with("segments", 1, None))),
+            "TypeError: row 1 of 'segments' is null: expected an",
         )
-        for make in (pyarrow.table, polars.DataFrame)
+        for make in (dict, pyarrow.table, polars.DataFrame)
     },
     **{
-        f"2^63 of {name}": (
-            *(make(_with("segments", 1, 2**63)), ValueError, f"^row 1 of 'segments' is {2**63}: expected a sum below"),
-        )
-        for name, make in {
-            "pyarrow": lambda sums: pyarrow.table({**sums, "segments": pyarrow.array([1, 2**63], pyarrow.uint64())}),
-            "polars": lambda sums: polars.DataFrame(
-                {**sums, "segments": polars.Series([1, 2**63], dtype=polars.UInt64)}
-            ),
-            "pandas": lambda sums: pandas.DataFrame({**sums, "segments": np.array([1, 2**63], np.uint64)}),
-            "numpy": lambda sums: {**sums, "segments": np.array([1, 2**63], np.uint64)},
+        f"2^63 of {name}": (sums, f"ValueError: row 1 of 'segments' is {2**63}: expected a sum below")
+        for name, sums in {
+            "int": _with("segments", 1, 2**63),
+            "pyarrow": pyarrow.table({**SUMS, "segments": pyarrow.array(_HUGE)}),
+            "polars": polars.DataFrame({**SUMS, "segments": polars.Series(_HUGE)}),
+            "pandas": pandas.DataFrame({**SUMS, "segments": _HUGE}),
+            "numpy": {**SUMS, "segments": _HUGE},
         }.items()
     },
-    "truth": (_with("segments", True, False), TypeError, "row 0 of 'segments' is a bool, True: expected an integer"),
-    "text": (_with("segments", "1", "2"), TypeError, "row 0 of 'segments' is a str, '1': expected an integer"),
-    "a fraction": (
-        *(_with("segments", 1, Decimal("1.5")), TypeError, r"row 1 of 'segments' is a Decimal, Decimal\('1.5'\)"),
-    ),
+    "truth": (_with("segments", True, False), "TypeError: row 0 of 'segments' is a bool, True: expected an integer"),
+    "text": (_with("segments", "1", "2"), "TypeError: row 0 of 'segments' is a str, '1': expected an integer"),
     **{
         f"Decimal {number}": (
             _with("segments", 1, Decimal(number)),
-            *(
-                TypeError,
-                rf"^row 1 of 'segments' is a Decimal, Decimal\('{number}'\): expected an integer, the sum of a",
-            ),
+            rf"TypeError: row 1 of 'segments' is a Decimal, Decimal\('{number}'\): expected an integer, the sum of a",
         )
-        for number in ("Infinity", "NaN", "sNaN")
+        for number in ("1.5", "Infinity", "NaN", "sNaN")
     },
     "an array of two dimensions": (
-        *(
-            {**SUMS, "segments": np.ones((2, 2), int)},
-            TypeError,
-            r"^row 0 of 'segments' is a list, \[1, 1\]: expected an in",
-        ),
+        {**SUMS, "segments": np.ones((2, 2), int)},
+        r"TypeError: row 0 of 'segments' is a list, \[1, 1\]: expected an in",
     ),
-    "10^99": (_with("bleu_totals_1", 1, 10**99), ValueError, r"is 10{56}\.\.\.: expected a sum below 2\^63$"),
+    "10^99": (_with("bleu_totals_1", 1, 10**99), r"ValueError: .*is 10{56}\.\.\.: expected a sum below 2\^63$"),
     "masked": (
         {**SUMS, "segments": np.ma.array([1, 1], mask=[False, True])},
-        *(TypeError, "^row 1 of 'segments' is null: expected an integer"),
+        "TypeError: row 1 of 'segments' is null: expected an integer",
     ),
-    "-10^30": (_with("segments", 1, -(10**30)), ValueError, r"^row 1 of 'segments' is -10{30}: expected a sum below 2"),
+    "-10^30": (_with("segments", 1, -(10**30)), r"ValueError: row 1 of 'segments' is -10{30}: expected a sum below 2"),
     "Decimal 10^(10^9)": (
         _with("segments", 1, Decimal("1e1000000000")),
-        *(ValueError, r"^row 1 of 'segments' is Decimal\('1E\+1000000000'\): expected a sum below 2\^63$"),
+        r"ValueError: row 1 of 'segments' is Decimal\('1E\+1000000000'\): expected a sum below 2\^63$",
     ),
-    "below 0": (_with("bleu_totals_1", 1, -1), ValueError, "row 1 of 'bleu_totals_1' is -1: expected a sum of counts"),
-    "2^63": (
-        _with("bleu_totals_1", 1, 2**63),
-        ValueError,
-        f"row 1 of 'bleu_totals_1' is {2**63}: expected a sum below",
-    ),
-    "a score's name": (_with("bleu", "x", "y"), ValueError, "has a column 'bleu', which the scores would replace"),
+    "below 0": (_with("bleu_totals_1", 1, -1), "ValueError: row 1 of 'bleu_totals_1' is -1: expected a sum of counts"),
+    "a score's name": (_with("bleu", "x", "y"), "ValueError: .*has a column 'bleu', which the scores would replace"),
 }
 
 
-@pytest.mark.parametrize(("sums", "error", "message"), _SUMS.values(), ids=_SUMS)
-def test_sums(sums: Any, error: type[Exception], message: str):
-    with pytest.raises(error, match=message):
-        COLUMNS.scores(sums)
+@pytest.mark.parametrize(("sums", "message"), _SUMS.values(), ids=_SUMS)
+def test_sums(sums: Any, message: str):
+    check_refusal(lambda: COLUMNS.scores(sums), message)
 
 
 def test_floating_point_sums_of_duckdb_come_with_the_cast():
@@ -302,22 +273,13 @@ def test_more_segments_than_a_macro_average_holds():
     assert MACRO.scores({**sums, "segments": np.array([1, 2**31])})["segments"].tolist() == [1, 2**31]
 
 
-_SETTINGS: dict[str, Callable[[], Any]] = {
-    "smoothing": lambda: Bleu(smooth="floor"),
-    "tokenizer": lambda: Bleu(tokenizer="intl"),
-    "lowercase": lambda: Bleu(lowercase=True),
-}
-
-
-@pytest.mark.parametrize("other", _SETTINGS.values(), ids=_SETTINGS)
-def test_sums_of_other_settings_where_the_schema_says_so(other: Callable[[], Any]):
-    columns = StatisticsColumns({"chrf": ChrF(), "bleu": other()}, "mt", "ref")
+@pytest.mark.parametrize("options", [{"smooth": "floor"}, {"tokenizer": "intl"}, {"lowercase": True}], ids=str)
+def test_sums_of_other_settings_where_the_schema_says_so(options: dict[str, Any]):
+    columns = StatisticsColumns({"chrf": ChrF(), "bleu": Bleu(**options)}, "mt", "ref")
     assert columns.names == StatisticsColumns({"chrf": ChrF(), "bleu": Bleu()}, "mt", "ref").names
     for sums in (columns.sums(pyarrow.table(ROWS)), columns(pyarrow.table(ROWS)).to_batches()[0]):
         columns.scores(sums)
-        with pytest.raises(
-            ValueError, match=r"the sums of 'bleu' were counted with other settings: expected .*smooth:exp"
-        ):
+        with pytest.raises(ValueError, match=r"the sums of 'bleu' were counted with other settings: .*smooth:exp"):
             COLUMNS.scores(sums)
 
 

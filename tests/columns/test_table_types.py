@@ -30,6 +30,9 @@ KINDS: dict[str, Callable[[dict[str, list[str]]], Any]] = {
     "pyarrow.Table": pyarrow.table,
     "pyarrow.RecordBatch": lambda rows: pyarrow.RecordBatch.from_pydict(dict(rows)),
     "in chunks": lambda rows: pyarrow.concat_tables([pyarrow.table(rows).slice(n, 2) for n in (0, 2)]),
+    "views of strings": lambda rows: pyarrow.table(rows).cast(
+        pyarrow.schema([(name, pyarrow.string_view()) for name in rows])
+    ),
     "dictionaries": lambda rows: pyarrow.table({n: pyarrow.array(c).dictionary_encode() for n, c in rows.items()}),
     "pandas": pandas.DataFrame,
     "pandas of objects": lambda rows: pandas.DataFrame(rows, index=[7, 7, 1, 0][: len(rows["mt"])], dtype=object),
@@ -39,7 +42,8 @@ KINDS: dict[str, Callable[[dict[str, list[str]]], Any]] = {
     "numpy": lambda rows: {name: np.array(column, object) for name, column in rows.items()},
     "numpy of str": lambda rows: {name: np.array(column, str) for name, column in rows.items()},
 }
-COLUMNS = StatisticsColumns({"bleu": Bleu(), "rouge": ROUGEScore(rouge_keys="rouge1")}, "mt", "ref")
+ROUGE_1 = {average: ROUGEScore(rouge_keys="rouge1", average=average) for average in ("macro", "micro")}
+COLUMNS = StatisticsColumns({"bleu": Bleu(), **ROUGE_1}, "mt", "ref")
 each_kind = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
 
 
@@ -87,11 +91,7 @@ def test_no_row_is_a_table_like_any_other(make: Callable[[Any], Any]):
     with pytest.warns(UserWarning, match="no segment was counted"):
         (row,) = records(COLUMNS.scores(COLUMNS.sums(given)))
     assert (row["segments"], row["bleu"]) == (0, 0)
-    assert np.isnan(row["rouge_rouge1_fmeasure"])
-    micro = StatisticsColumns({"rouge": ROUGEScore(rouge_keys="rouge1", average="micro")}, "mt", "ref")
-    with pytest.warns(UserWarning, match="no segment was counted"):
-        (row,) = records(micro.scores(micro.sums(given)))
-    assert np.isnan(row["rouge_rouge1_fmeasure"])
+    assert np.isnan([row[f"{average}_rouge1_fmeasure"] for average in ROUGE_1]).all()
 
 
 @each_kind
@@ -130,10 +130,8 @@ def test_nan_is_one_group_and_a_missing_value_another(make: Callable[[Any], Any]
     rows = {"mt": ["a", "b", "c", "d"], "ref": ["a", "b", "c", "d"]}
     given = make(rows)
     numbers = [math.nan, 1.0, math.nan, 1.0]
-    if isinstance(given, pyarrow.Table):
+    if isinstance(given, pyarrow.Table | pyarrow.RecordBatch):
         given = given.append_column("number", pyarrow.array(numbers))
-    elif isinstance(given, pyarrow.RecordBatch):
-        given = pyarrow.RecordBatch.from_pydict({**rows, "number": pyarrow.array(numbers)})
     elif isinstance(given, polars.DataFrame):
         given = given.with_columns(number=polars.Series(numbers))
     else:
@@ -162,12 +160,6 @@ def test_the_columns_of_a_mapping_may_be_those_of_any_library(column: Callable[[
     assert records(sums) == records(plain)
     typed = {name: column(list(values)) if name == "domain" else values for name, values in COLUMNS(ROWS).items()}
     assert records(COLUMNS.scores(typed, by="domain")) == records(COLUMNS.scores(plain))
-
-
-def test_views_of_strings_are_texts_and_name_groups():
-    table = pyarrow.table({name: pyarrow.array(column, pyarrow.string_view()) for name, column in ROWS.items()})
-    for batch in (table, table.to_batches()[0]):
-        assert records(COLUMNS.sums(batch, by="domain")) == records(COLUMNS.sums(ROWS, by="domain"))
 
 
 def test_other_columns_of_one_name_stay_as_they_are():
@@ -213,7 +205,7 @@ def test_many_rows_are_read_in_parts():
     assert records(columns.scores(sums)) == records(columns.scores(columns.sums(table, by="n")))
 
 
-@pytest.mark.parametrize("name", ["{}", "{}_sum", "sum({})", 'sum("{}")'])
+@pytest.mark.parametrize("name", ["{}_sum", "sum({})", 'sum("{}")'])
 def test_sums_are_known_by_the_names_that_engines_give_them(name: str):
     sums = COLUMNS.sums(ROWS, by="domain")
     renamed = {name.format(one) if one in COLUMNS.names else one: column for one, column in sums.items()}
@@ -277,14 +269,12 @@ _TIMES: dict[str, Any] = {
 
 @pytest.mark.parametrize("times", _TIMES.values(), ids=_TIMES)
 def test_times_a_nanosecond_apart_are_groups_of_their_own(times: Any):
-    tables: list[Any] = [{**ROWS, "time": times}]
+    rows: dict[str, Any] = {**ROWS, "time": times}
+    tables: list[Any] = [rows]
     if isinstance(times, pyarrow.Array):
-        table = pyarrow.table({**ROWS, "time": times})
-        tables += [table, table.to_batches()[0]]
-    if isinstance(times, polars.Series):
-        tables.append(polars.DataFrame({**ROWS, "time": times}))
-    if isinstance(times, pandas.Series):
-        tables.append(pandas.DataFrame({**ROWS, "time": times}))
+        tables += [pyarrow.table(rows), pyarrow.RecordBatch.from_pydict(rows)]
+    elif not isinstance(times, np.ndarray):
+        tables.append(polars.DataFrame(rows) if isinstance(times, polars.Series) else pandas.DataFrame(rows))
     for table in tables:
         assert [row["segments"] for row in records(COLUMNS.sums(table, by="time"))] == [2, 1, 1]
 
@@ -356,7 +346,6 @@ def test_streams_are_read_batch_by_batch(stream: Callable[[dict[str, list[str]]]
 def test_a_stream_without_rows_has_the_columns():
     nothing = pyarrow.table(ROWS).slice(0, 0)
     assert COLUMNS(nothing.to_reader()).read_all().schema == COLUMNS(nothing).schema
-    assert COLUMNS.sums(nothing.to_reader(), by="domain").to_pylist() == []
     assert COLUMNS.sums(nothing.to_reader()).to_pylist() == [dict.fromkeys(COLUMNS.names, 0)]
 
 

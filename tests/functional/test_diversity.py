@@ -77,11 +77,6 @@ def test_several_orders_stand_side_by_side(corpus, several_orders):
     assert distinct(rows, (1, 2), "none", pad_id=0).shape == (len(corpus), 1, 2)
 
 
-def test_no_order_is_refused():
-    with pytest.raises(ValueError, match=r"^ngram is empty"):
-        distinct(["a"], ())
-
-
 @fewer(2)
 @given(corpora, orders)
 def test_repetition(corpus, order):
@@ -172,9 +167,7 @@ def test_samples_have_a_score_each():
     ("texts", "error", "message"),
     [
         (5, TypeError, "^texts is an int: expected a sequence"),
-        ({"a": 1}, TypeError, "^texts is a dict: expected a sequence"),
         (["a", ["b"]], TypeError, r"^segment 1 is a list, \['b'\], but the first segment is text"),
-        ([["a"], [1]], TypeError, r"^segment 1 holds ids, \[1\], but segment 0 holds tokens"),
         (torch.zeros(3), TypeError, r"^texts is a tensor of torch.float32: expected token ids"),
         (torch.tensor([1, 2]), ValueError, r"^texts has shape \(2,\): expected \(segments, width\)"),
         (torch.tensor([[1, 2]]), ValueError, "^a padded tensor of ids needs pad_id"),
@@ -190,21 +183,17 @@ def test_what_cannot_be_read_is_refused(function, texts, error, message):
 def test_settings_are_checked(function):
     with pytest.raises(ValueError, match="ngram order must be greater than zero"):
         function(["a b", "a"], ngram=0)
+    if function is distinct:
+        with pytest.raises(ValueError, match=r"^ngram is empty"):
+            distinct(["a"], ())
     if function in AVERAGES:
-        meant = r"\]" if function is self_bleu else r"; did you mean 'micro'\?"
-        with pytest.raises(ValueError, match=rf"^unknown average 'corpus': expected .*{meant}$"):
+        meant = r"\['macro', 'none'\]" if function is self_bleu else r".*; did you mean 'micro'\?"
+        with pytest.raises(ValueError, match=rf"^unknown average 'corpus': expected one of {meant}$"):
             function(["a b", "a"], average="corpus")
     with pytest.raises(TypeError, match=rf"^{function.__name__}: unknown argument n, did you mean ngram\?$"):
         function(["a b", "a"], n=2)
     with pytest.raises(ValueError, match=r"^tokenizer is an option for text, but the segments are ids"):
         function([[1], [2]], tokenizer=str.split)
-
-
-def test_self_bleu_has_no_average_of_counts():
-    with pytest.raises(ValueError, match=r"^unknown average 'micro': expected one of \['macro', 'none'\]"):
-        self_bleu(["a", "b"], average="micro")
-    with pytest.raises(ValueError, match=r"^unknown average '': expected one of \['macro', 'none'\]$"):
-        self_bleu(["a", "b"], average="")
 
 
 def test_text_is_read_by_the_tokenizer():

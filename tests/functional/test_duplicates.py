@@ -60,6 +60,8 @@ def test_near_duplicates_are_those_of_rouge_score_to_the_last_bit(
     expected = _by_rouge_score(TEXTS, threshold)
     assert expected
     assert near_duplicates(TEXTS, threshold) == expected
+    if threshold == 0.7:  # the filter of Self-Instruct
+        assert near_duplicates(TEXTS) == expected
 
 
 @examples(
@@ -107,10 +109,6 @@ def test_bounds_of_long_texts_are_float64(tokens: int, dtype: type, monkeypatch:
     monkeypatch.setattr(subsequence_pairs, "_round_up", lambda *args: (dtypes.add(args[1]), rounded_up(*args))[1])
     assert near_duplicates([[1] * tokens, [2, 3]]) == []
     assert dtypes == {dtype}
-
-
-def test_the_default_is_the_filter_of_self_instruct():
-    assert near_duplicates(TEXTS) == _by_rouge_score(TEXTS, 0.7)
 
 
 @pytest.mark.parametrize("kind", ["tokens", "ids", "wide ids", "arrays", "padded"])
@@ -183,7 +181,6 @@ def test_what_a_training_loop_has_set_changes_nothing(surroundings: None):
         (["a"], {"threshold": "0.7"}, TypeError, r"^threshold must be a number \(got: '0.7'\)$"),
         ("a b", {}, TypeError, "^texts is a str, 'a b': expected a sequence of texts$"),
         (["a", 1], {}, TypeError, "hypothesis 1 of row 0"),
-        (["a", ["b"]], {}, TypeError, "hypothesis 1 of row 0"),
         (torch.ones(2, 3, dtype=torch.int64), {}, ValueError, "pad_id"),
         (["a"], {"tokenise": str.split}, TypeError, "unknown argument tokenise, did you mean tokenizer"),
     ],

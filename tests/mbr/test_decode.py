@@ -8,9 +8,9 @@ import torch
 from draws import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from layouts import apart
 from mbr_cases import (
     CASES,
-    apart,
     assert_decoded,
     cut_small,
     each_case,
@@ -134,9 +134,7 @@ def test_hypotheses_come_back_as_they_were_given():
     [
         ([["a"], []], [["a"], ["b"]], "row 1 has no hypotheses: expected at least one"),
         ([["a"], ["b"]], [["a"], []], "row 1 has no references: expected at least one"),
-        ([[]], None, "row 0 has no hypotheses"),
         ([], None, "must be non-empty: expected at least one row"),
-        ([["a"]], [["a"], ["b"]], "expected the same batch size"),
     ],
 )
 def test_rows_without_a_choice_are_refused_by_number(hypotheses, references, words):
@@ -145,9 +143,7 @@ def test_rows_without_a_choice_are_refused_by_number(hypotheses, references, wor
 
 
 def test_samples_that_are_not_in_a_row_are_said_to_go_into_one():
-    words = (
-        r"row 0 of hypotheses is a str, 'a b': expected .*; a single row of texts goes into a list, as in \[samples\]$"
-    )
+    words = "row 0 of hypotheses is a str, 'a b': expected .*; a single row of texts goes into a list, as in .samples.$"
     for call in (mbr.decode, lambda metric, samples: mbr.pairwise(metric, samples, [["a"]])):
         with pytest.raises(TypeError, match=words):
             call(ngram_metrics.ChrF(), ["a b", "c"])
@@ -169,7 +165,6 @@ def test_a_blank_at_the_end_of_a_hypothesis_is_kept_and_counted():
         ([[1, 1], [0]], ValueError, r"row 1 of reference_probabilities is \[0.0\]: expected finite .*, not all 0"),
         ([[1, -1], [1]], ValueError, r"row 0 of reference_probabilities is \[1.0, -1.0\]: expected finite numbers"),
         ([[1, math.nan], [1]], ValueError, "row 0 of reference_probabilities is .*expected finite numbers"),
-        ([[1, math.inf], [1]], ValueError, "row 0 of reference_probabilities is .*expected finite numbers"),
         ([[1, 10**400], [1]], ValueError, "row 0 of reference_probabilities has a number above 1e308: expected finite"),
         ([[1, 1], [10**5000]], ValueError, "row 1 of reference_probabilities has a number above 1e308"),
         ([[1, 1], ["one"]], TypeError, r"row 1 of reference_probabilities is \['one'\]: expected numbers"),

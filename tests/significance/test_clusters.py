@@ -10,23 +10,15 @@ import pytest
 import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
-from paired import OUTPUTS, REFERENCES, counted
+from paired import METRICS, OUTPUTS, REFERENCES, TESTS, counted, each_average, each_test
 from sacrebleu.metrics import CHRF
 
-from ngram_metrics import Bleu, ChrF, ROUGEScore
+from ngram_metrics import ChrF, ROUGEScore
 from ngram_metrics._core.scoring.resampling import SEED, bootstrap_scores, clusters_of, interval
 from ngram_metrics.significance import matrix, paired_approximate_randomization, paired_bootstrap
 
 #: Of different sizes, and not side by side.
 DOCUMENTS = [f"document {index % 60 % 53}" for index in range(150)]
-TESTS: tuple[Callable[..., Any], ...] = (paired_bootstrap, paired_approximate_randomization)
-each_test = pytest.mark.parametrize("test", TESTS)
-each_average = pytest.mark.parametrize("average", ["micro", "macro"])
-METRICS: list[Callable[..., Any]] = [
-    Bleu,
-    ChrF,
-    lambda **options: ROUGEScore(rouge_keys=("rouge1", "rougeL"), **options),
-]
 #: Rows that are means over references and no counts.
 MEANS: Callable[..., Any] = lambda **options: ROUGEScore(rouge_keys="rougeL", accumulate="avg", **options)  # noqa: E731
 
@@ -40,7 +32,7 @@ MEANS: Callable[..., Any] = lambda **options: ROUGEScore(rouge_keys="rougeL", ac
 def test_documents_of_one_segment_change_nothing_to_the_last_bit(make: Any, average: str, labels: list[int]):
     size = len(labels)
     systems = counted(make, {name: lines[:size] for name, lines in OUTPUTS.items()}, average=average)
-    for test in TESTS:
+    for test in TESTS.values():
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("ngram_metrics.significance.comparisons._FEW", 0)
             assert test(systems, "base", 50, clusters=labels) == test(systems, "base", 50)
@@ -75,12 +67,14 @@ def _score(lines: list[str], targets: list[str], average: str) -> float:
 
 
 @each_average
-def test_the_randomization_of_few_documents_is_that_of_all_swaps_of_whole_documents(average: str):
-    """Five documents of 1 to 5 segments: the exact share, over all 2^5 swaps, of differences as large."""
-    labels = [document for document in range(5) for _ in range(document + 1)]
+@pytest.mark.parametrize("sizes", [[1, 2, 3, 4, 5], [1] * 5], ids=["documents", "segments"])
+def test_the_randomization_of_few_documents_is_that_of_all_swaps_of_whole_documents(sizes: list[int], average: str):
+    """The exact share, over all 2^5 swaps, of differences as large."""
+    labels = [document for document, size in enumerate(sizes) for _ in range(size)]
     outputs = {name: lines[: len(labels)] for name, lines in OUTPUTS.items()}
     targets = REFERENCES[: len(labels)]
-    ours = paired_approximate_randomization(counted(ChrF, outputs, average=average), "base", 4000, clusters=labels)
+    clusters = None if max(sizes) == 1 else labels
+    ours = paired_approximate_randomization(counted(ChrF, outputs, average=average), "base", 4000, clusters=clusters)
 
     def difference(name: str, swapped: tuple[bool, ...]) -> float:
         pair = (outputs[name], outputs["base"])
@@ -101,14 +95,18 @@ def test_the_randomization_of_few_documents_is_that_of_all_swaps_of_whole_docume
 def test_neither_the_order_of_segments_nor_the_names_of_documents_matter(test: Any, make: Any, average: str):
     if make is MEANS and average == "micro":
         pytest.skip("a mean over references has no counts")
-    expected = test(counted(make, average=average), "base", 100, clusters=DOCUMENTS)
+    systems = counted(make, average=average)
+    alone, whole = test(systems, "base", 100), test(systems, "base", 100, clusters=DOCUMENTS)
+    assert alone != whole
     order = random.Random(3).sample(range(len(REFERENCES)), len(REFERENCES))
-    systems = {name: make(average=average, confidence=0.95) for name in OUTPUTS}
     for name, metric in systems.items():
-        metric.update([OUTPUTS[name][place] for place in order], [REFERENCES[place] for place in order])
+        metric.reset()
+        for start in range(0, len(order), 40):  # in batches, too
+            part = order[start : start + 40]
+            metric.update([OUTPUTS[name][place] for place in part], [REFERENCES[place] for place in part])
     labels = np.array([hash(DOCUMENTS[place]) for place in order])
-    assert test(systems, "base", 100, clusters=labels) == expected
-    assert test(systems, "base", 100) != expected
+    assert test(systems, "base", 100) == alone
+    assert test(systems, "base", 100, clusters=labels) == whole
 
 
 @pytest.mark.parametrize(
@@ -128,10 +126,9 @@ def test_documents_with_equal_counts_keep_no_order_of_their_own(
     labels = [2 * (place // len(lines)) + documents[place % len(lines)] for place in range(size)]
 
     def tested(order: list[int]) -> Any:
-        systems = {name: ChrF(1, average="macro", confidence=0.95) for name in ("base", "none")}
-        for name, texts in (("base", lines), ("none", ["q"] * len(lines))):
-            of_places = [(texts * 60)[place] for place in order], [(targets * 60)[place] for place in order]
-            systems[name].update(*of_places)
+        outputs = {"base": [(lines * 60)[place] for place in order], "none": ["q"] * size}
+        of_places = [(targets * 60)[place] for place in order]
+        systems = counted(ChrF, outputs, of_places, char_order=1, average="macro")
         return paired_bootstrap(systems, "base", 100, clusters=[labels[place] for place in order])
 
     expected = tested(list(range(size)))
@@ -141,9 +138,9 @@ def test_documents_with_equal_counts_keep_no_order_of_their_own(
 
 def test_all_pairs_of_systems_are_drawn_by_documents():
     systems = counted(ChrF)
-    for name, test, draws in (("bootstrap", TESTS[0], 1200), ("randomization", TESTS[1], 10_000)):
+    for name, draws in (("bootstrap", 1200), ("randomization", 10_000)):
         found = matrix(systems, name, None, clusters=DOCUMENTS)["chrf"]
-        expected = test(systems, "base", draws, clusters=DOCUMENTS)
+        expected = TESTS[name](systems, "base", draws, clusters=DOCUMENTS)
         for other in ("alike", "close", "far"):
             p_value = found["base"][other]
             stopped = 500 / p_value.draws
@@ -151,43 +148,47 @@ def test_all_pairs_of_systems_are_drawn_by_documents():
     assert matrix(systems, clusters=DOCUMENTS) != matrix(systems)
 
 
-@pytest.mark.parametrize("documents", [1, 2, 6])
-def test_few_documents_have_no_small_p_value_however_many_segments_they_have(documents: int):
-    systems = counted(ChrF, {"base": OUTPUTS["base"], "better": REFERENCES})
-    labels = [0] * 149 + [1] if documents == 1 else [place % documents for place in range(150)]
-    least = 2 / 2 ** max(2, documents)
-    assert paired_approximate_randomization(systems, "base", clusters=labels)["better"]["chrf"].p_value >= least
-    told = rf"^a bootstrap test needs at least 50 clusters \(got: {max(2, documents)}\): with fewer its p-values"
+FEW: list[list[int]] = [[0] * 149 + [1], [place % 2 for place in range(150)], [place % 6 for place in range(150)]]
+
+
+@each_average
+@pytest.mark.parametrize(
+    ("segments", "documents"),
+    [*((segments, None) for segments in (1, 2, 3, 5, 8, 12)), *((150, documents) for documents in FEW)],
+    ids=range(9),
+)
+def test_few_segments_or_documents_have_no_smaller_p_value_than_two_of_all_swaps(
+    segments: int, documents: list[int] | None, average: str
+):
+    """All segments are better: of all 2^n swaps none and all give the measured difference, and no other does."""
+    outputs = {"base": OUTPUTS["base"][:segments], "better": REFERENCES[:segments]}
+    systems = counted(ChrF, outputs, average=average)
+    count, unit = (segments, "segments") if documents is None else (len(set(documents)), "clusters")
+    least = 2 / 2**count
+    found = paired_approximate_randomization(systems, "base", clusters=documents)["better"]["chrf"].p_value
+    assert found >= least
+    assert found == pytest.approx(least, abs=4 * (least * (1 - least) / 10_000) ** 0.5 + 1e-4)
+    assert segments > 1 or found == 1
+    told = rf"^a bootstrap test needs at least 50 {unit} \(got: {count}\): with fewer its p-values"
     with pytest.warns(UserWarning, match=told) as seen:
-        assert paired_bootstrap(systems, "base", clusters=labels)["better"]["chrf"].p_value >= least
+        assert paired_bootstrap(systems, "base", clusters=documents)["better"]["chrf"].p_value >= least
     assert [warning.filename for warning in seen] == [__file__]
 
 
 @pytest.mark.parametrize(
     ("clusters", "error", "words"),
     [
-        (["a"] * 149, ValueError, "^clusters has 149 labels and 'base' 150 segments: expected as many$"),
-        (
-            ["talk"] * 150,
-            ValueError,
-            "^clusters has the same label for all 150 segments, 'talk': expected at least two clusters$",
-        ),
-        (["a", "b", None] * 50, TypeError, "^label 2 of clusters is None: expected the cluster of the segment$"),
-        (
-            [1, float("nan")] * 75,
-            TypeError,
-            "^label 1 of clusters is nan, and a NaN is not equal to itself: expected a str or None$",
-        ),
-        ([["a"], ["b"]] * 75, TypeError, r"^label 0 of clusters is \['a'\]: expected a hashable, such as a str$"),
-        (
-            [torch.tensor(n // 2) for n in range(150)],
-            *(TypeError, r"^label 0 of clusters is tensor\(0\): expected a hashable, such as a str$"),
-        ),
-        ("ab" * 75, TypeError, "^clusters is a str: expected a label for each segment$"),
-        (7, TypeError, "^clusters is an int: expected a label for each segment$"),
+        (["a"] * 149, ValueError, "clusters has 149 labels and 'base' 150 segments: expected as many"),
+        (["x"] * 150, ValueError, "clusters has the same label for all 150 segments, 'x': expected at least two"),
+        (["a", "b", None] * 50, TypeError, "label 2 of clusters is None: expected the cluster of the segment"),
+        ([1, float("nan")] * 75, TypeError, "label 1 of clusters is nan, and a NaN is not .*: expected a str or None"),
+        ([["a"], ["b"]] * 75, TypeError, r"label 0 of clusters is \['a'\]: expected a hashable, such as a str"),
+        (list(torch.arange(150)), TypeError, r"label 0 of clusters is tensor\(0\): expected a hashable, such as a"),
+        ("ab" * 75, TypeError, "clusters is a str: expected a label for each segment"),
+        (7, TypeError, "clusters is an int: expected a label for each segment"),
     ],
 )
-@pytest.mark.parametrize("test", [*TESTS, lambda systems, _, clusters: matrix(systems, clusters=clusters)])
+@pytest.mark.parametrize("test", [*TESTS.values(), lambda systems, _, clusters: matrix(systems, clusters=clusters)])
 def test_labels_that_name_no_documents_are_refused(test: Any, clusters: Any, error: type[Exception], words: str):
-    with pytest.raises(error, match=words):
+    with pytest.raises(error, match=f"^{words}"):
         test(counted(ChrF), "base", clusters=clusters)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from oracles import holm
-from paired import OUTPUTS, REFERENCES, counted
+from paired import OUTPUTS, REFERENCES, TESTS, counted, each_average
 from systems import output
 
 from ngram_metrics import ChrF, NgramOverlap, ROUGEScore
@@ -18,11 +18,9 @@ from ngram_metrics.significance import (
     matrix,
     p_values,
     paired_approximate_randomization,
-    paired_bootstrap,
     paired_systems,
 )
 
-TESTS = {"bootstrap": paired_bootstrap, "randomization": paired_approximate_randomization}
 each_test = pytest.mark.parametrize("test", TESTS)
 
 
@@ -39,7 +37,7 @@ def test_each_value_is_corrected_for_the_number_of_systems_without_the_baseline(
     assert any(plain[name][value].p_value != corrected[name][value].p_value for name in others for value in plain[name])
 
 
-@pytest.mark.parametrize("average", ["micro", "macro"])
+@each_average
 @each_test
 def test_a_matrix_is_every_system_tested_against_every_other(test: str, average: str):
     """With the same draws to the last digit, whichever of the two is the baseline.
@@ -170,14 +168,6 @@ def test_the_sums_of_few_segments_are_not_made_all_at_once():
     assert max(blocks) <= paired_systems.NUMBERS_AT_ONCE
 
 
-def test_the_bootstrap_of_a_matrix_warns_of_few_segments():
-    few = counted(ChrF, {name: lines[:20] for name, lines in OUTPUTS.items()})
-    with pytest.warns(UserWarning, match=r"^a bootstrap test needs at least 50 segments \(got: 20\)") as seen:
-        matrix(few, "bootstrap")
-    assert [warning.filename for warning in seen] == [__file__]
-    matrix(few)
-
-
 def test_what_cannot_be_a_matrix_is_refused():
     systems = counted(ChrF)
     one: dict[str, Any] = {"base": systems["base"]}
@@ -185,7 +175,3 @@ def test_what_cannot_be_a_matrix_is_refused():
         matrix(one)
     with pytest.raises(ValueError, match=r"unknown test 'sign': expected one of \['randomization', 'bootstrap'\]"):
         matrix(systems, "sign")
-    with pytest.raises(ValueError, match="unknown correction 'none': expected 'holm' or None"):
-        matrix(systems, correction="none")
-    with pytest.raises(TypeError, match="systems is a list: expected a mapping of names to metrics"):
-        matrix([systems["base"]])

@@ -6,17 +6,11 @@ from typing import Any
 
 import pytest
 import torch
-from paired import OUTPUTS, REFERENCES, counted
+from paired import METRICS, OUTPUTS, REFERENCES, counted
 
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
+from ngram_metrics import ChrF, NgramOverlap
 from ngram_metrics._core.scoring.resampling import bootstrap_scores, clusters_of
 from ngram_metrics.significance import standard_error
-
-METRICS: list[Callable[..., Any]] = [
-    Bleu,
-    ChrF,
-    lambda **options: ROUGEScore(rouge_keys=("rouge1", "rougeL"), **options),
-]
 
 
 def base(make: Callable[..., Any], **options: Any) -> Any:
@@ -47,10 +41,7 @@ def test_of_means_it_is_that_of_the_textbook():
 
 def test_whole_documents_are_drawn():
     """Each segment three times in its document is the corpus of the single segments, drawn by documents."""
-    single, tripled = ChrF(confidence=0.95), ChrF(confidence=0.95)
-    single.update(OUTPUTS["base"], REFERENCES)
-    for _ in range(3):
-        tripled.update(OUTPUTS["base"], REFERENCES)
+    single, tripled = base(ChrF), counted(ChrF, {"base": OUTPUTS["base"] * 3}, REFERENCES * 3)["base"]
     labels = [*range(len(REFERENCES))] * 3
     wide, narrow = standard_error(tripled, clusters=labels)["chrf"], standard_error(tripled)["chrf"]
     assert wide == pytest.approx(standard_error(single)["chrf"], rel=0.1)

@@ -3,69 +3,30 @@
 import random
 import warnings
 from collections.abc import Callable
-from itertools import product
 from typing import Any
 
 import pytest
 import torch
-from paired import OUTPUTS, REFERENCES, counted
+from paired import OUTPUTS, REFERENCES, TESTS, counted, each_average, each_test
 from sacrebleu.metrics import CHRF
 from sacrebleu.significance import PairedTest
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap
-from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
+from ngram_metrics.significance import matrix, paired_approximate_randomization, paired_bootstrap
 from ngram_metrics.significance.p_values import bootstrap_p_values
 from ngram_metrics.significance.paired_systems import pair_systems, resample_scores
 
-TESTS = (paired_bootstrap, paired_approximate_randomization)
-each_test = pytest.mark.parametrize("test", TESTS)
 
-
-def test_the_randomization_of_a_few_segments_is_that_of_all_swaps():
-    """The exact share, over all 2^5 swaps, of differences that are at least the measured one."""
-    outputs = {name: lines[:5] for name, lines in OUTPUTS.items()}
-    peer = CHRF()
-    scores = {
-        name: [peer.sentence_score(one, [other]).score for one, other in zip(lines, REFERENCES, strict=False)]
-        for name, lines in outputs.items()
-    }
-    ours = paired_approximate_randomization(counted(ChrF, outputs, average="macro"), "base", 4000)
-    for name in ("alike", "close", "far"):
-        gaps = [one - other for one, other in zip(scores[name], scores["base"], strict=True)]
-        swapped = [
-            abs(sum(sign * gap for sign, gap in zip(signs, gaps, strict=True))) for signs in product((1, -1), repeat=5)
-        ]
-        share = sum(one >= abs(sum(gaps)) - 1e-9 for one in swapped) / len(swapped)
-        error = (share * (1 - share) / 4000) ** 0.5
-        assert ours[name]["chrf"].p_value == pytest.approx(share, abs=4 * error + 1e-3)
-
-
-@pytest.mark.parametrize("average", ["micro", "macro"])
-@pytest.mark.parametrize("segments", [1, 2, 3, 5, 8, 12])
-def test_a_few_segments_have_no_smaller_p_value_than_two_of_all_swaps(segments: int, average: str):
-    """All segments are better: of all 2^n swaps none and all give the measured difference, and no other does."""
-    outputs = {"base": OUTPUTS["base"][:segments], "better": REFERENCES[:segments]}
-    systems, least = counted(ChrF, outputs, average=average), 2 / 2**segments
-    found = paired_approximate_randomization(systems, "base")["better"]["chrf"].p_value
-    assert found >= least
-    assert found == pytest.approx(least, abs=4 * (least * (1 - least) / 10_000) ** 0.5 + 1e-4)
-    with pytest.warns(UserWarning, match=rf"needs at least 50 segments \(got: {segments}\)"):
-        assert paired_bootstrap(systems, "base")["better"]["chrf"].p_value >= least
-    assert segments > 1 or found == 1
-
-
-@pytest.mark.parametrize("average", ["micro", "macro"])
+@each_average
 def test_no_resample_that_differs_is_no_evidence(average: str):
     """Sixty times one segment: every resample has the measured difference, which tells nothing about its spread."""
-    systems = {"base": ["the cat sat on mat"] * 60, "better": ["the cat sat on the mat"] * 60}
-    metrics = {name: ChrF(average=average, confidence=0.95) for name in systems}
-    for name, lines in systems.items():
-        metrics[name].update(lines, ["the cat sat on the mat."] * 60)
-    assert paired_bootstrap(metrics, "base", 100)["better"]["chrf"].p_value == 1
-    assert paired_bootstrap(metrics, "base", 100, alternative="sacrebleu")["better"]["chrf"].p_value == 1 / 101
+    outputs = {"base": ["the cat sat on mat"] * 60, "better": ["the cat sat on the mat"] * 60}
+    systems = counted(ChrF, outputs, ["the cat sat on the mat."] * 60, average=average)
+    assert paired_bootstrap(systems, "base", 100)["better"]["chrf"].p_value == 1
+    assert paired_bootstrap(systems, "base", 100, alternative="sacrebleu")["better"]["chrf"].p_value == 1 / 101
 
 
-@pytest.mark.parametrize("average", ["micro", "macro"])
+@each_average
 def test_systems_that_differ_in_one_segment_do_not_differ_by_more_than_chance(average: str):
     """Each swap gives the measured difference, one way or the other, whatever the last bits of its sum.
 
@@ -82,7 +43,7 @@ def test_systems_that_differ_in_one_segment_do_not_differ_by_more_than_chance(av
         assert 0.05 < found < 0.9
 
 
-@pytest.mark.parametrize("average", ["micro", "macro"])
+@each_average
 @each_test
 def test_identical_systems_do_not_differ(test: Callable[..., Any], average: str):
     """Where sacrebleu gives 1 / (n + 1), as if they surely did."""
@@ -99,19 +60,14 @@ def test_small_scores_are_not_equal_for_being_small(test: Callable[..., Any]):
     """What is rounding depends on the scores: these are about 1e-20."""
     options = {"average": "macro", "smooth": "floor", "smooth_value": 1e-27, "weights": [0.25, 0, 0, 0.75]}
     outputs = {"base": ["x"] * 60, "small": ["a b c d"] * 30 + ["x"] * 30}
-    systems = {name: Bleu(confidence=0.95, **options) for name in outputs}
-    for name, lines in outputs.items():
-        systems[name].update(lines, ["a y"] * 60)
-    found = test(systems, "base", 200)["small"]["bleu"]
+    found = test(counted(Bleu, outputs, ["a y"] * 60, **options), "base", 200)["small"]["bleu"]
     assert 0 < found.score < 1e-18
     assert found.p_value == 1 / 201
 
 
 def test_sacrebleus_rule_does_not_count_a_difference_that_is_as_large_but_for_rounding():
     """Two of 60 segments are right. Of two resamples with a and b of them, (a - b) / 2 is compared with 2."""
-    systems = {name: NgramOverlap(confidence=0.95) for name in ("none", "some")}
-    systems["none"].update(["x"] * 60, ["w"] * 60)
-    systems["some"].update(["w"] * 2 + ["x"] * 58, ["w"] * 60)
+    systems = counted(NgramOverlap, {"none": ["x"] * 60, "some": ["w"] * 2 + ["x"] * 58}, ["w"] * 60)
     ties = 0
     for seed in range(200):
         tested = pair_systems(systems, "none", None)
@@ -133,16 +89,22 @@ def test_scores_that_are_equal_but_for_rounding_do_not_differ():
     order = random.Random(5).sample(range(len(lines)), len(lines))
     systems["base"].update(lines, targets)
     systems["moved"].update([lines[index] for index in order], [targets[index] for index in order])
-    for test in TESTS:
+    for test in TESTS.values():
         assert test(systems, "base")["moved"]["chrf"].p_value == 1
 
 
-def test_the_bootstrap_warns_of_few_segments_at_the_callers_line():
-    few, enough = ({name: lines[:count] for name, lines in OUTPUTS.items()} for count in (49, 50))
+@pytest.mark.parametrize(
+    "bootstrap",
+    [lambda systems: paired_bootstrap(systems, "base", 40), lambda systems: matrix(systems, "bootstrap")],
+    ids=["pairs", "matrix"],
+)
+def test_the_bootstrap_warns_of_few_segments_at_the_callers_line(bootstrap: Callable[[Any], Any]):
+    few, enough = (counted(ChrF, {name: lines[:count] for name, lines in OUTPUTS.items()}) for count in (49, 50))
     with pytest.warns(UserWarning, match=r"^a bootstrap test needs at least 50 segments \(got: 49\)") as seen:
-        paired_bootstrap(counted(ChrF, few), "base", 40)
+        bootstrap(few)
     assert [warning.filename for warning in seen] == [__file__]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        paired_bootstrap(counted(ChrF, enough), "base", 40)
-        paired_approximate_randomization(counted(ChrF, few), "base", 10)
+        bootstrap(enough)
+        paired_approximate_randomization(few, "base", 10)
+        matrix(few)

@@ -1,6 +1,7 @@
 """What a reader does with the page, and what the page then shows."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -13,6 +14,20 @@ def opened(browser, path: Path) -> Iterator:
     yield browser
     assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []
     assert browser.execute_script("return window.ran") is None
+
+
+@contextmanager
+def emulated(page, width: int, scheme: str = "light") -> Iterator:
+    """A screen of another size, or colours of another scheme."""
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+    colours = [{"name": "prefers-color-scheme", "value": scheme}]
+    try:
+        page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": colours})
+        yield page
+    finally:
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def texts(page, selector: str) -> list[str]:

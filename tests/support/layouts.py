@@ -29,6 +29,19 @@ def read_batch(reader: Reader, preds: Any, target: Any, device: Any = "cpu") -> 
     return reader.encode(read(preds, target, reader.sample_padding))
 
 
+def apart(batch: Sequence[tuple[Any, Sequence[Any]]]) -> tuple[list[Any], list[list[Any]]]:
+    """Hypotheses, and the references of each."""
+    return [hypothesis for hypothesis, _ in batch], [list(references) for _, references in batch]
+
+
+def numbered(nested: Any, names: dict[Any, int] | None = None) -> Any:
+    """Lists of tokens, however nested, with each token as the number of its first place: equal where the tokens are."""
+    names = {} if names is None else names
+    if isinstance(nested, list):
+        return [numbered(one, names) for one in nested]
+    return names.setdefault(nested, len(names))
+
+
 def _int64(values: Sequence) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.int64, device="cpu")
 
@@ -124,7 +137,7 @@ def spread(ids: Ids) -> list[int]:
 
 def inputs(batch: Batch, text: Callable[[Ids], str] = text_of) -> dict[str, tuple[Any, Any, dict[str, Any]]]:
     """Ids from 1 on in every kind of input: hypotheses, references, and the options that reading them needs."""
-    preds, target = [hypothesis for hypothesis, _ in batch], [list(references) for _, references in batch]
+    preds, target = apart(batch)
 
     def each(read: Callable[[Ids], Any]) -> tuple[list[Any], list[Any]]:
         return list(map(read, preds)), [list(map(read, references)) for references in target]

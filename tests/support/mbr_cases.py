@@ -100,11 +100,6 @@ batches = st.lists(st.tuples(sides, sides), min_size=1, max_size=3)
 few = fewer(4)
 
 
-def apart(batch):
-    hypotheses, references = zip(*batch, strict=True)
-    return list(hypotheses), list(references)
-
-
 def expected_scores(case, hypotheses, references):
     """`[row][hypothesis][reference]`"""
     return [

@@ -15,7 +15,7 @@ import pytest
 import rouge_oracle
 import torch
 from hypothesis import strategies as st
-from layouts import read_batch
+from layouts import apart, read_batch
 from oracles import BleuCounts, summed
 from rouge_oracle import KEYS
 
@@ -154,8 +154,7 @@ class Measured:
         return batches_of(self.documents)
 
     def statistics(self, settings: Settings, batch: Batch) -> Any:
-        sides = [hypothesis for hypothesis, _ in batch], [list(references) for _, references in batch]
-        return self.make(settings).statistics(read_batch(self.reader(settings), *sides))
+        return self.make(settings).statistics(read_batch(self.reader(settings), *apart(batch)))
 
     def scored(self, settings: Settings, batch: Batch, average: str) -> torch.Tensor:
         return averaged_score(self.make(settings), self.statistics(settings, batch), average)

@@ -31,36 +31,27 @@ PADDING = ("0", b"0", 1.5, [0, "1"], [0.5], True, [True], [None], {0: 1}, object
 REFUSED = {
     ValueError: {
         "bleu": [
-            ({"smooth": "smooth3"}, r"Smooth is not valid \(expected: \['no_smooth', .*'exp'\], got: smooth3"),
-            ({"smooth": None}, r"Smooth is not valid \(.*, got: None\)$"),
+            ({"smooth": "smooth3"}, r"Smooth is not valid \(expected: \['no_smooth', .*'exp'\], got: smooth3\)$"),
             ({"smooth": True}, r".*, got: True\): torchmetrics' smooth=True .* as 'add-k' and 'smooth2'"),
             ({"smooth": False}, r".*, got: False\): .* and its smooth=False is 'no_smooth'$"),
             ({"smooth": "exp", "smooth_value": 1}, rf"is for {SMOOTHED}, not for smooth='exp'"),
             ({"smooth_value": 0}, rf"smooth_value is for {SMOOTHED}, not for smooth='exp'"),
-            *(
-                ({"smooth": name, "smooth_value": value}, rf"smooth_value must be at least 0 .*\(got: {value}\)")
-                for name, value in (("floor", -0.1), ("add-k", math.inf), ("add-k", math.nan))
+            ({"smooth": "floor", "smooth_value": -0.1}, r"smooth_value must be at least 0 .*\(got: -0.1\)"),
+            (
+                {"smooth": "floor", "smooth_value": 1.01},
+                r"at most 1 \(got: 1.01\): a larger one makes precisions",
+            ),
+            ({"smooth": "add-k", "smooth_value": math.nan}, r"smooth_value must be at least 0 .*\(got: nan\)"),
+            (
+                {"smooth": "add-k", "smooth_value": 2e15},
+                r"at most 1e\+15 \(got: 2000000000000000.0\): precisions are then 1",
             ),
             ({"weights": [0.5, 0.5]}, r"weights must be one for each of 4 orders \(got: 2\)"),
             ({"ngram": 2, "weights": [1, 1, 1]}, r"weights must be one for each of 2 orders \(got: 3\)"),
-            ({"weights": []}, r"weights must be one for each of 4 orders \(got: 0\)"),
-            *(
-                ({"ngram": 2, "weights": [1, one]}, rf"weights\[1\] must be at least 0 .*got: {one}\)")
-                for one in (-1, math.nan, math.inf)
-            ),
+            ({"ngram": 2, "weights": [1, -1]}, r"weights\[1\] must be at least 0 .*got: -1\)"),
+            ({"ngram": 2, "weights": [1, math.inf]}, r"weights\[1\] must be at least 0 .*got: inf\)"),
             ({"ngram": 2, "weights": [0, 0.0]}, r"weights must not all be 0 \(got: \[0.0, 0.0\]\)"),
             ({"ngram": 2, "weights": [1, 1e300]}, r"weights\[1\] must be at most 1e\+15 \(got: 1e\+300\)"),
-            *(
-                (
-                    {"smooth": name, "smooth_value": value},
-                    rf"smooth_value must be at most {highest} \(got: {value}\): {why}",
-                )
-                for name, value, highest, why in (
-                    ("floor", 5.0, 1, "a larger one makes precisions above 1"),
-                    ("floor", 1.01, 1, "a larger one makes precisions above 1"),
-                    ("add-k", 2e15, r"1e\+15", "precisions are then 1"),
-                )
-            ),
         ],
         "chrf": [
             ({"char_order": -1}, r"char_order must be at least 0 \(got: -1\)"),
@@ -68,39 +59,24 @@ REFUSED = {
             ({"char_order": 1001}, r"char_order must be at most 1000 \(got: 1001\)"),
             ({"word_order": 2**40}, r"word_order must be at most 1000 \(got: 1099511627776\)"),
             ({"char_order": 0}, r"char_order and word_order are both 0: expected at least one order"),
-            *(
-                ({"beta": beta}, rf"beta must be at least 0 and finite \(got: {beta}\)")
-                for beta in (-1, -0.5, math.inf, math.nan)
-            ),
+            ({"beta": -0.5}, r"beta must be at least 0 and finite \(got: -0.5\)"),
+            ({"beta": math.nan}, r"beta must be at least 0 and finite \(got: nan\)"),
             ({"beta": 10**400}, r"beta must be at least 0 and finite \(got: inf\)"),
             ({"beta": 1e200}, r"beta must be at most 1e\+15 \(got: 1e\+200\): F is then the recall"),
         ],
         "rouge": [
-            *(
-                ({"rouge_keys": keys}, f"unknown rouge key {unknown}: expected one of {KNOWN}")
-                for keys, unknown in (
-                    ("rouge0", "'rouge0'"),
-                    (("rouge1", "rouge10"), "'rouge10'"),
-                    ("rougel", "'rougel'"),
-                )
-            ),
+            ({"rouge_keys": "rouge0"}, f"unknown rouge key 'rouge0': expected one of {KNOWN}"),
+            ({"rouge_keys": ("rouge1", "rouge10")}, f"unknown rouge key 'rouge10': expected one of {KNOWN}"),
             ({"rouge_keys": ""}, "unknown rouge key ''"),
             ({"rouge_keys": [1]}, "unknown rouge key 1"),
             ({"rouge_keys": ()}, f"no rouge key: expected some of {KNOWN}"),
             ({"accumulate": "mean"}, r"unknown accumulate 'mean': expected one of \['best', 'avg'\]"),
-            ({"accumulate": None}, "unknown accumulate None"),
-            (
-                {"accumulate": "avg", "average": "micro"},
-                "accumulate='avg' averages scores.*expected average 'macro' or 'none'",
-            ),
+            ({"accumulate": "avg", "average": "micro"}, "'avg' averages scores.*expected average 'macro' or 'none'"),
         ],
     },
     TypeError: {
         "bleu": [
-            *(
-                ({"smooth": "floor", "smooth_value": value}, f"smooth_value must be a number .got: '{value}'")
-                for value in ("x", "1")
-            ),
+            ({"smooth": "floor", "smooth_value": "1"}, "smooth_value must be a number .got: '1'"),
             ({"weights": "abcd"}, r"weights\[0\] must be a number \(got: 'a'\)"),
             ({"ngram": 2, "weights": [1, None]}, r"weights\[1\] must be a number \(got: None\)"),
             ({"weights": 0.25}, r"weights must be a sequence of 4 numbers \(got: 0.25\)"),
@@ -108,21 +84,16 @@ REFUSED = {
         "chrf": [
             ({"char_order": 6.0}, r"char_order must be an integer \(got: 6.0\)"),
             ({"word_order": True}, r"word_order must be an integer \(got: True\)"),
-            ({"char_order": None}, r"char_order must be an integer \(got: None\)"),
-            *(({"beta": beta}, rf"beta must be a number \(got: {beta!r}\)") for beta in ("2", None)),
+            ({"beta": "2"}, r"beta must be a number \(got: '2'\)"),
         ],
         "rouge": [
-            *(
-                ({"rouge_keys": keys}, f"^rouge_keys is {keys!r}: expected a key or a sequence")
-                for keys in (None, {"rouge1"}, 1)
-            ),
+            ({"rouge_keys": None}, "^rouge_keys is None: expected a key or a sequence"),
+            ({"rouge_keys": {"rouge1"}}, "^rouge_keys is {'rouge1'}: expected a key or a sequence"),
             ({"tokenizer": 3}, "tokenizer is an int: expected None"),
             ({"normalizer": "lower"}, "normalizer is a str: expected a callable"),
             ({"sentence_splitter": ["\n"]}, "sentence_splitter is a list: expected a callable"),
-            *(
-                ({"sentence_separator_id": one}, "sentence_separator_id is .*: expected an integer or None")
-                for one in (0.5, "9", [9, 8], True)
-            ),
+            ({"sentence_separator_id": [9, 8]}, "sentence_separator_id is .*: expected an integer or None"),
+            ({"sentence_separator_id": True}, "sentence_separator_id is .*: expected an integer or None"),
         ],
     },
 }

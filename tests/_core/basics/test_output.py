@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
@@ -107,33 +108,34 @@ def test_the_output_is_somewhere_where_the_disk_of_its_file_is_full(fixed: Path,
     assert Path(re.search(told, str(raised.value))[1]).read_text() == "new"
 
 
+@pytest.fixture
+def umask() -> Iterator[None]:
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("umask")
 def test_a_folder_where_no_file_can_be_renamed_gets_a_new_one(folder: Path, monkeypatch):
     monkeypatch.setattr(output.os, "replace", _refusing(errno.EPERM))
     files = _files(folder)
-    umask = os.umask(0o022)
-    try:
-        with open_output("new.txt") as write_text:
-            write_text("new")
-    finally:
-        os.umask(umask)
+    with open_output("new.txt") as write_text:
+        write_text("new")
     assert (folder / "new.txt").read_text() == "new"
     assert (folder / "new.txt").stat().st_mode & 0o777 == 0o644
     assert _files(folder) == files | {folder / "new.txt"}
 
 
+@pytest.mark.usefixtures("umask")
 @pytest.mark.parametrize("mode", [None, 0o600, 0o640, 0o666])
 def test_only_the_owner_reads_an_output_that_is_not_complete(mode: int | None, folder: Path):
     if mode is not None:
         (folder / "out.txt").touch()
         (folder / "out.txt").chmod(mode)
     files = _files(folder)
-    umask = os.umask(0o022)
-    try:
-        with open_output("out.txt"):
-            (part,) = _files(folder) - files
-            assert part.stat().st_mode & 0o777 == 0o600
-    finally:
-        os.umask(umask)
+    with open_output("out.txt"):
+        (part,) = _files(folder) - files
+        assert part.stat().st_mode & 0o777 == 0o600
     assert (folder / "out.txt").stat().st_mode & 0o777 == (0o644 if mode is None else mode)
 
 
@@ -205,9 +207,8 @@ def test_a_link_to_an_input_is_not_written(folder: Path, capsys):
     (folder / "here").symlink_to(".")
     for path in ("link.txt", "here/base.txt", "here/link.txt"):
         assert refused(capsys, *WORDS, "-o", path) == f"--output {path} would overwrite base.txt"
-    assert (
-        refused(capsys, "link.txt", "-r", "ref.txt", "-o", "base.txt") == "--output base.txt would overwrite link.txt"
-    )
+    told = refused(capsys, "link.txt", "-r", "ref.txt", "-o", "base.txt")
+    assert told == "--output base.txt would overwrite link.txt"
 
 
 @pytest.mark.parametrize(
@@ -261,10 +262,8 @@ def test_a_name_commands_no_terminal_and_is_one_cell_of_one_line(form: str, fold
     assert shown.replace("\\", "").count(SHOWN) == 2  # it is the baseline too, or has two values
     plain = printed(capsys, "base.txt", "other.txt", "-r", "ref.txt", "-f", form)
     assert [line.count("\t") for line in shown.splitlines()] == [line.count("\t") for line in plain.splitlines()]
-    assert {line.split("\t")[1] for line in (folder / "scores.tsv").read_text().splitlines()[1:]} == {
-        SHOWN,
-        "other.txt",
-    }
+    names = {line.split("\t")[1] for line in (folder / "scores.tsv").read_text().splitlines()[1:]}
+    assert names == {SHOWN, "other.txt"}
     assert NAME in report(capsys, NAME, "-r", "ref.txt")["systems"]
 
 

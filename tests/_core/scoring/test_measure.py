@@ -51,6 +51,11 @@ def listed(statistics: tuple) -> list[tuple]:
     return list(zip(*(field.tolist() for field in statistics), strict=True))
 
 
+def sample(measured: Measured, texts: list[tuple[str, list[str]]]) -> list[tuple]:
+    """Texts as documents of a measure."""
+    return [(measured.of_text(hypothesis), list(map(measured.of_text, several))) for hypothesis, several in texts]
+
+
 def as_lists(row: tuple) -> tuple:
     return tuple(np.array(field).tolist() for field in row)
 
@@ -140,9 +145,7 @@ def test_what_is_its_own_reference_has_the_best_score(measured, data):
 @each_similarity
 def test_nothing_scores_0_and_so_does_no_match(measured):
     texts = [("", [""]), ("", ["a"]), ("a", [""]), ("a", ["", ""]), ("aaaaa", ["bbbbb"])]
-    nothing = [
-        (measured.of_text(hypothesis), list(map(measured.of_text, references))) for hypothesis, references in texts
-    ]
+    nothing = sample(measured, texts)
     for settings in measured.variants:
         for average in measured.averages:
             for batch in (nothing, nothing[:3]):
@@ -174,9 +177,7 @@ SAMPLE = [
 @pytest.mark.usefixtures("surroundings")
 @each
 def test_the_surroundings_of_a_training_loop_change_no_score(measured):
-    batch = [
-        (measured.of_text(hypothesis), list(map(measured.of_text, references))) for hypothesis, references in SAMPLE
-    ]
+    batch = sample(measured, SAMPLE)
     for settings in measured.variants:
         for average in measured.averages:
             scores = measured.scored(settings, batch, average)
@@ -213,9 +214,7 @@ def test_padded_ids_are_scored_without_waiting_for_the_device(measured):
     ],
 )
 def test_every_variant_compiles_into_one_graph(measured, settings, average):
-    batch = [
-        (measured.of_text(hypothesis), list(map(measured.of_text, references))) for hypothesis, references in SAMPLE
-    ]
+    batch = sample(measured, SAMPLE)
     score = partial(averaged_score, measured.make(settings), measured.statistics(settings, batch))
     torch._dynamo.reset()  # a graph of all takes ten times as long as a graph for each
     compiled = torch.compile(score, fullgraph=True, backend="eager")

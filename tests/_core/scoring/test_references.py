@@ -8,50 +8,17 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import documents_of, padded_sides, ragged_sides
+from layouts import padded_sides, ragged_sides
 
 from ngram_metrics._core.counting.documents import Batch
 from ngram_metrics._core.metrics.overlap import OverlapMeasure
-from ngram_metrics._core.scoring.references import best_pair, count_references, pair_up, sum_over_references
+from ngram_metrics._core.scoring.references import best_pair, pair_up, sum_over_references
 from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
 
 documents = st.lists(st.integers(0, 3), max_size=4)
 #: Three references a sentence, of which those past its own, or before them, are missing.
 padded_batch = partial(padded_sides, count=3)
 batches = st.lists(st.tuples(documents, st.lists(documents, min_size=1, max_size=3)), min_size=1, max_size=5)
-
-
-def laid(pairs):
-    """The pairs that are there, as (sentence, hypothesis, reference)."""
-    sentence = range(pairs.segments) if pairs.segment is None else pairs.segment.tolist()
-    present = [True] * len(sentence) if pairs.present is None else pairs.present.tolist()
-    each = zip(sentence, *map(documents_of, pairs.documents), present, strict=True)
-    return [tuple(pair) for *pair, there in each if there]
-
-
-@given(batches, st.booleans())
-def test_each_hypothesis_stands_beside_each_of_its_references(batch, first):
-    expected = [
-        (i, hypothesis, reference) for i, (hypothesis, references) in enumerate(batch) for reference in references
-    ]
-    for pairs in (pair_up(ragged_sides(batch)), pair_up(padded_batch(batch, first=first))):
-        assert laid(pairs) == expected
-        assert pairs.segments == len(batch)
-        assert count_references(pairs).tolist() == [len(references) for _, references in batch]
-
-
-@given(batches)
-def test_one_reference_each_is_taken_as_it_lies(batch):
-    batch = [(hypothesis, references[:1]) for hypothesis, references in batch]
-    for sides in (ragged_sides(batch), padded_batch(batch, count=1)):
-        pairs = pair_up(sides)
-        assert pairs.documents.hypotheses is sides.hypotheses
-        assert pairs.segment is pairs.present is None
-        assert laid(pairs) == [(i, hypothesis, *references) for i, (hypothesis, references) in enumerate(batch)]
-        score = torch.rand(len(batch), 2)
-        assert best_pair(score, pairs).tolist() == [[i, i] for i in range(len(batch))]
-        assert sum_over_references(score, pairs).equal(score)
-        assert count_references(pairs).tolist() == [1] * len(batch)
 
 
 def scores_for(batch, seed, columns=()):
@@ -88,13 +55,6 @@ def test_the_best_pair_is_the_first_of_the_highest(columns, batch, seed, first):
         index = [there.nonzero().flatten()[pairs.segment[there.bool()] == i].tolist() for i in range(len(batch))]
         expected = [[index[i][reference] for reference in chosen] for i, chosen in enumerate(number)]
         assert best.reshape(len(batch), -1).tolist() == expected
-
-
-def test_a_default_device_changes_no_best_pair():
-    pairs = pair_up(ragged_sides([([1], [[2], [1]]), ([3], [[3]])]))
-    with torch.device("meta"):
-        best = best_pair(torch.tensor([0.0, 1.0, 0.5], device="cpu"), pairs)
-    assert (best.device.type, best.tolist()) == ("cpu", [1, 2])
 
 
 class Unmatched(OverlapMeasure):
@@ -147,16 +107,6 @@ def test_references_are_added_one_after_another(layout, monkeypatch: pytest.Monk
         for part in torch.split(values, counts)
     ]
     assert sum_over_references(spread(values, pairs, 9.0), pairs).tolist() == expected
-
-
-def test_no_sentence_at_all():
-    nothing = padded_batch([])
-    nothing = nothing._replace(references=nothing.references._replace(present=torch.ones(0, 3, dtype=torch.bool)))
-    for sides in (ragged_sides([]), nothing):
-        pairs = pair_up(sides)
-        assert best_pair(torch.zeros(0, 2), pairs).shape == (0, 2)
-        assert sum_over_references(torch.zeros(0, 2), pairs).shape == (0, 2)
-        assert count_references(pairs).shape == (0,)
 
 
 @pytest.mark.parametrize("target", [torch.ones(2, 0).long(), torch.ones(2, 3, 0).long()])

@@ -46,32 +46,6 @@ def _places(rows: torch.Tensor, numbers: Sequence[int]) -> list[list[int]]:
     return [places[number] for number in order.tolist()]
 
 
-def test_a_resample_draws_as_many_sentences_as_there_are():
-    weights = _weights(17, 50, seed=3)
-    assert weights.shape == (50, 17)
-    assert weights.dtype == torch.float32
-    assert weights.sum(1).tolist() == [17.0] * 50
-    assert set(weights.unique().tolist()) <= set(map(float, range(18)))
-
-
-def test_every_sentence_is_drawn_as_often_as_chance_has_it():
-    """The counts of one sentence are binomial: mean 1, variance 1 - 1/n, and correlated with another's by -1/(n-1)."""
-    counts = _weights(5, 20_000, seed=4).numpy()
-    assert counts.mean(0) == pytest.approx(np.ones(5), abs=0.04)
-    assert counts.var(0) == pytest.approx(np.full(5, 0.8), abs=0.05)
-    correlation = np.corrcoef(counts.T)
-    assert correlation[~np.eye(5, dtype=bool)] == pytest.approx(np.full(20, -0.25), abs=0.04)
-
-
-def test_a_trial_swaps_half_of_the_sentences():
-    drawn = _all_draws(swaps, 6, 20_000, 4).numpy()
-    assert drawn.shape == (20_000, 6)
-    assert drawn.dtype == np.float32
-    assert set(np.unique(drawn)) == {0.0, 1.0}
-    assert drawn.mean(0) == pytest.approx(np.full(6, 0.5), abs=0.02)
-    assert np.corrcoef(drawn.T)[~np.eye(6, dtype=bool)] == pytest.approx(np.zeros(30), abs=0.04)
-
-
 @pytest.mark.parametrize("draw", [bootstrap_weights, swaps])
 def test_a_seed_says_it_all_however_many_weights_are_made_at_a_time(draw, monkeypatch: pytest.MonkeyPatch):
     whole = _all_draws(draw, 11, 40, 5)
@@ -83,7 +57,7 @@ def test_a_seed_says_it_all_however_many_weights_are_made_at_a_time(draw, monkey
 
 
 def test_a_seed_draws_what_it_always_drew():
-    """Each resample draws as many numbers from torch's generator as there are segments, one resample after another."""
+    """Each resample draws as many segments from torch's generator as there are, and a trial swaps each by a coin."""
     drawn = torch.randint(300, (1000, 300), generator=torch.Generator().manual_seed(12345))
     counts = [torch.bincount(resample, minlength=300) for resample in drawn]
     assert _weights(300, 1000, 12345).equal(torch.stack(counts).float())
@@ -190,15 +164,6 @@ def test_the_ends_are_the_scores_that_many_places_from_the_ends(confidence: floa
     low, high = interval(torch.tensor(scores, dtype=torch.float64), confidence)
     assert low.item() == sorted(scores)[place - 1]
     assert high.item() == sorted(scores, reverse=True)[place - 1]
-
-
-def test_each_value_has_an_interval_of_its_own():
-    scores = torch.from_numpy(np.random.default_rng(1).random((200, 2, 3)))
-    low, high = interval(scores, 0.9)
-    for first in range(2):
-        for second in range(3):
-            alone = interval(scores[:, first, second], 0.9)
-            assert (low[first, second], high[first, second]) == alone
 
 
 @pytest.mark.parametrize("resamples", [1, 2, 3, 1000])

@@ -11,13 +11,13 @@ import torch
 from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
+from layouts import apart
 from metrics.apis import APIS
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ngram_metrics import Bleu, pair
 from ngram_metrics._core.counting import numpy_matches
-from ngram_metrics._core.counting.documents import DocumentGroups, RaggedTokens
-from ngram_metrics._core.metrics.bleu import make_bleu
+from ngram_metrics._core.metrics.bleu import BleuMeasure, make_bleu
 from ngram_metrics._core.metrics.chrf import make_chrf
 from ngram_metrics._core.metrics.overlap import make_overlap
 from ngram_metrics._core.metrics.registry import REGISTRY, make_metric
@@ -107,14 +107,6 @@ def check(scorer: Scorer, preds: Any, target: Any) -> None:
         torch.testing.assert_close(other, scores, rtol=1e-15, atol=1e-15)
 
 
-@pytest.mark.parametrize("counts", [[3], [1, 5], [2, 3], []])
-def test_a_batch_has_a_range_of_references(counts: list[int]):
-    documents = RaggedTokens(torch.zeros(0, dtype=torch.int64), torch.zeros(sum(counts), dtype=torch.int64), 1)
-    for references in (counts, DocumentGroups(documents, torch.tensor(counts, dtype=torch.int64))):
-        found = range_of(references)
-        assert (None if found is None else found.tolist()) == ([-min(counts), max(counts)] if counts else None)
-
-
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", [*OF_TEXTS, *SCORERS])
 @fewer(2)
@@ -123,9 +115,7 @@ def test_all_ways_count_and_score_the_same(name: str, data: st.DataObject):
     document = KINDS["text" if name in OF_TEXTS else data.draw(st.sampled_from(list(KINDS)))]
     sentence = st.tuples(document, st.lists(document, min_size=1, max_size=3))
     drawn = data.draw(st.lists(sentence, min_size=1, max_size=4))
-    check(
-        {**OF_TEXTS, **SCORERS}[name], [hypothesis for hypothesis, _ in drawn], [references for _, references in drawn]
-    )
+    check({**OF_TEXTS, **SCORERS}[name], *apart(drawn))
 
 
 @pytest.mark.parametrize("name", SCORERS)
@@ -154,14 +144,20 @@ def test_rows_of_either_number_have_the_same_scores(name: str):
         assert torch.allclose(found, expected[:3], rtol=1e-15, atol=1e-15)
 
 
-def test_few_counts_and_sums_of_counts_are_scored_in_plain_python_and_others_in_arrays(monkeypatch: pytest.MonkeyPatch):
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The functions of BLEU's measure that were called, of those that count and score in one of the ways."""
+    called: list[str] = []
+    for way in ("count_in_python", "statistics", "score_in_python", "score"):
+        function = getattr(BleuMeasure, way)
+        patched = lambda *args, _function=function, _way=way: called.append(_way) or _function(*args)  # noqa: E731
+        monkeypatch.setattr(BleuMeasure, way, patched)
+    return called
+
+
+def test_few_counts_and_sums_of_counts_are_scored_in_plain_python_and_others_in_arrays(calls: list[str]):
     """Their last bits may differ, so each sum is scored the same way wherever it comes from."""
     scorer = SCORERS["bleu"]
-    calls: list[str] = []
-    for way in ("score_in_python", "score"):
-        function = getattr(type(scorer.measure), way)
-        patched = lambda *args, _function=function, _way=way: calls.append(_way) or _function(*args)  # noqa: E731
-        monkeypatch.setattr(type(scorer.measure), way, patched)
     few = scorer.count(["a b"] * PYTHON_ROWS, ["a c"] * PYTHON_ROWS)
     more = scorer.count(["a b"] * (PYTHON_ROWS + 1), ["a c"] * (PYTHON_ROWS + 1))
     for score, expected in (
@@ -231,15 +227,10 @@ class Seen(TorchDispatchMode):
         return function(*args, **(kwargs or {}))
 
 
-def test_few_sentences_alone_are_counted_in_plain_python(monkeypatch: pytest.MonkeyPatch):
+def test_few_sentences_alone_are_counted_in_plain_python(calls: list[str]):
     """Texts of as many characters as the limit are counted in arrays, as other tokens than str and a trace are."""
-    calls: list[str] = []
-    for way in ("count_in_python", "statistics"):
-        function = getattr(type(SCORERS["bleu"].measure), way)
-        patched = lambda *args, _function=function, _way=way: calls.append(_way) or _function(*args)  # noqa: E731
-        monkeypatch.setattr(type(SCORERS["bleu"].measure), way, patched)
-    measure = SCORERS["bleu"].measure
-    limit, most = measure.python_text_limit, measure.python_token_limit
+    limit, most = BleuMeasure.python_text_limit, BleuMeasure.python_token_limit
+    one_id = torch.ones(1, 1, dtype=torch.int64)
     cases: list[tuple[str, Any, Any, dict[str, Any]]] = [
         ("count_in_python", ["a" * (limit - 2)], ["b"], {}),
         ("statistics", ["a" * (limit - 1)], ["b"], {}),
@@ -255,13 +246,8 @@ def test_few_sentences_alone_are_counted_in_plain_python(monkeypatch: pytest.Mon
         ("statistics", [["a"] * (most - 1)], [["a"]], {}),
         ("count_in_python", [[1, 2]], [torch.tensor([1, 2])], {}),
         ("statistics", [[("a",), None]], [[("a",)]], {}),
-        (
-            "count_in_python",
-            torch.ones(1, most - 2, dtype=torch.int64),
-            torch.ones(1, 1, dtype=torch.int64),
-            {"pad_id": 0},
-        ),
-        ("statistics", torch.ones(1, most - 1, dtype=torch.int64), torch.ones(1, 1, dtype=torch.int64), {"pad_id": 0}),
+        ("count_in_python", one_id.expand(1, most - 2), one_id, {"pad_id": 0}),
+        ("statistics", one_id.expand(1, most - 1), one_id, {"pad_id": 0}),
     ]
     for way, preds, target, options in cases:
         calls.clear()

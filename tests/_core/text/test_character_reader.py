@@ -9,26 +9,18 @@ import torch
 from draws import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import documents_of, read_batch
-from rule_words import words_of
+from layouts import apart, documents_of, numbered, read_batch
 from sacrebleu.metrics import CHRF
 from sacrebleu.metrics.helpers import extract_all_char_ngrams
 
 from ngram_metrics._core.counting.documents import DocumentGroups, RaggedTokens
 from ngram_metrics._core.text import character_reader
 from ngram_metrics._core.text.character_reader import CharacterReader, number_characters
-from ngram_metrics._core.text.word_bounds import CHRF_WORDS
 
 #: Every kind of whitespace that `str.split` knows, some marks that are none, and characters of one to four bytes.
 SPACES = "".join(filter(str.isspace, map(chr, range(sys.maxunicode + 1))))
 NO_SPACES = "\u200b\u200d\u2060\ufeff\u180e\u0301_"
 texts = st.text(st.sampled_from("abA.(é😀\ud800\x00\U0010ffff" + SPACES + NO_SPACES), max_size=12)
-
-
-def numbered(several):
-    """Documents with their tokens numbered in the order they first stand."""
-    names = {}
-    return [[names.setdefault(token, len(names)) for token in document] for document in several]
 
 
 FEW, CHUNKS, SMALL = [0, 1, 64], [1, 2, 13, 1 << 16], [-1, 12, 1 << 16]
@@ -55,7 +47,7 @@ def test_characters_are_code_points_in_chunks_of_any_size(several, whitespace, f
         patch.setattr(character_reader, "CHARACTERS", chunk)
         tokens = number_characters(several, whitespace)
     kept = [text if whitespace else "".join(text.split()) for text in several]
-    assert numbered(documents_of(tokens)) == numbered(kept)
+    assert numbered(documents_of(tokens)) == numbered(list(map(list, kept)))
     assert set(tokens.ids.tolist()) == set(range(tokens.id_bound))
     assert (tokens.ids.dtype, tokens.lengths.dtype) == (torch.int64, torch.int64)
 
@@ -88,53 +80,15 @@ def test_all_whitespace_of_python_is_left_out_and_nothing_else(monkeypatch, few)
     assert sum(extract_all_char_ngrams(f"a{SPACES}b", 1)[0].values()) == 2
 
 
-def test_a_character_is_a_code_point():
-    """As in sacrebleu: a family of three women, joined, is five of them; an accent that combines is one."""
-    lengths = number_characters(["👩\u200d👩\u200d👧", "e\u0301", "é", "\ud83d\ude00"], False).lengths
-    assert lengths.tolist() == [5, 2, 1, 2]
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", []),
-        (" \t", []),
-        ("a", ["a"]),
-        (".", ["."]),
-        ("--", ["-", "-"]),
-        ("...", ["..", "."]),
-        ("hi.", ["hi", "."]),
-        ("(hi", ["(", "hi"]),
-        # sacrebleu splits off one mark, and looks at the end first.
-        ("(hi)", ["(hi", ")"]),
-        ("don't stop", ["don't", "stop"]),
-        ("a\u00a0b\u3000c\td", ["a", "b", "c", "d"]),
-        # Only marks of ASCII are punctuation.
-        ("「hi」。 ¿que? …", ["「hi」。", "¿que", "?", "…"]),
-    ],
-)
-def test_the_words_of_a_text(text, words):
-    assert words_of(CHRF_WORDS, [text]) == [words] == [CHRF()._remove_punctuation(text)]
-
-
-def test_text_is_lowercased_before_anything_else():
-    """A capital with a dot becomes two characters."""
-    batch = read_batch(CharacterReader(lowercase=True, words=True), ["İ A."], [["i̇ a."]])
-    assert documents_of(batch.sides.hypotheses) == documents_of(batch.sides.references.tokens)
-    assert batch.sides.hypotheses.lengths.tolist() == [4]
-    assert documents_of(batch.words.hypotheses) == documents_of(batch.words.references.tokens)
-    as_it_is = read_batch(CharacterReader(words=True), ["İ A."], [["i̇ a."]])
-    assert as_it_is.sides.hypotheses.lengths.tolist() == [3]
-    assert documents_of(as_it_is.words.hypotheses) != documents_of(as_it_is.words.references.tokens)
-
-
 @given(st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=4), st.booleans())
 def test_a_batch_of_text_is_read_as_characters_and_words(batch, whitespace):
-    preds, target = [hypothesis for hypothesis, _ in batch], [references for _, references in batch]
+    preds, target = apart(batch)
     read = read_batch(CharacterReader(whitespace=whitespace, words=True), preds, target)
     every = preds + [one for several in target for one in several]
     kept = [text if whitespace else "".join(text.split()) for text in every]
-    assert numbered(documents_of(read.sides.hypotheses) + documents_of(read.sides.references.tokens)) == numbered(kept)
+    assert numbered(documents_of(read.sides.hypotheses) + documents_of(read.sides.references.tokens)) == numbered(
+        list(map(list, kept))
+    )
     words = [CHRF()._remove_punctuation(text) for text in every]
     assert numbered(documents_of(read.words.hypotheses) + documents_of(read.words.references.tokens)) == numbered(words)
     counts = list(map(len, target))

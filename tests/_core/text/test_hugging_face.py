@@ -51,14 +51,12 @@ def tokens_only(tokenizer):
     return [tokenizer.encode(text, add_special_tokens=False).ids for text in TEXTS]
 
 
-def test_the_template_would_add_tokens():
-    assert trained().encode("cat").ids[0] == 1
-
-
 @pytest.mark.parametrize("wrap", [lambda one: one, wrapped], ids=["tokenizers", "transformers"])
 def test_ids_are_those_of_the_text_alone(wrap):
     tokenizer = trained()
+    assert tokenizer.encode("cat").ids[0] == 1  # of the template
     assert tokenized(wrap(tokenizer), TEXTS) == tokens_only(tokenizer)
+    assert tokenized(wrap(tokenizer), []) == []
 
 
 @pytest.mark.parametrize("direction", ["left", "right"])
@@ -99,11 +97,6 @@ def test_a_longest_length_of_the_model_cuts_nothing_and_is_not_warned_of(monkeyp
     monkeypatch.setattr(logging.getLogger("transformers"), "handlers", [logging.StreamHandler(logged)])
     assert tokenized(wrapper, TEXTS) == tokens_only(tokenizer)
     assert logged.getvalue() == ""
-
-
-def test_no_text_has_no_tokens():
-    assert tokenized(trained(), []) == []
-    assert tokenized(wrapped(trained()), []) == []
 
 
 def test_tokenizers_are_told_apart_by_their_vocabulary_in_settings_and_signature():

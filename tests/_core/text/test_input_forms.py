@@ -20,7 +20,7 @@ def lists(sentences):
 
 
 def seen(preds, target):
-    """What the door made of sequences: the kind, the hypotheses, and the references of each of them."""
+    """What the reader made of sequences: the kind, the hypotheses, and the references of each of them."""
     got = read(preds, target)
     assert isinstance(got, Segments)
     hypotheses, references = got.hypotheses, got.references
@@ -47,23 +47,19 @@ IDS = ("ids", [[1, 2]], [[[1, 3]]])
         # One reference, alone or in a list; a lone text; several references.
         (["a b"], ["a c"], TEXT),
         (["a b"], [["a c"]], TEXT),
-        (("a b",), (("a c",),), TEXT),
         ("a b", "a c", TEXT),
-        ("a b", ["a c"], TEXT),
         ("a b", [["a c"]], TEXT),
         (["a b"], "a c", TEXT),
         ("a b", ["c", "d e"], ("text", ["a b"], [["c", "d e"]])),
         (["a", "b"], ["c", ["d", "e"]], ("text", ["a", "b"], [["c"], ["d", "e"]])),
         ([["a", "b"]], [["a", "c"]], TOKENS),
         ([["a", "b"]], [[["a", "c"]]], TOKENS),
-        ([("a", "b")], [("a", "c")], TOKENS),
         ([("a", "b")], [[("a", "c")]], TOKENS),
         ([["a"]], [[["a"], [], ["b", "c"]]], ("tokens", [["a"]], [[["a"], [], ["b", "c"]]])),
         ([[1, 2]], [[1, 3]], IDS),
         ([[1, 2]], [[[1, 3]]], IDS),
         ([torch.tensor([1, 2])], [torch.tensor([1, 3])], IDS),
         ([torch.tensor([1, 2])], [[torch.tensor([1, 3])]], IDS),
-        ([torch.tensor([1, 2])], [[1, 3]], IDS),
         ([[1, 2]], [[torch.tensor([1, 3])]], IDS),
         ([range(1, 3)], [[range(1, 4, 2)]], IDS),
         ([[1], [2]], [[1], [[1], [2, 3]]], ("ids", [[1], [2]], [[[1]], [[1], [2, 3]]])),
@@ -75,7 +71,6 @@ IDS = ("ids", [[1, 2]], [[[1, 3]]])
         (np.str_("a b"), np.str_("a c"), TEXT),
         (np.array([["a", "b"]]), [["a", "c"]], TOKENS),
         ([np.array([1, 2])], [np.array([1, 3])], IDS),
-        ([np.array([1, 2])], [[np.array([1, 3])]], IDS),
         ([[np.int32(1), np.uint8(2)]], [[1, 3]], IDS),
         (object_array([1, 2], [3]), object_array([1], [2]), ("ids", [[1, 2], [3]], [[[1]], [[2]]])),
         (object_array(np.array([1]), np.array([2, 3])), [[1], [2]], ("ids", [[1], [2, 3]], [[[1]], [[2]]])),
@@ -83,8 +78,6 @@ IDS = ("ids", [[1, 2]], [[[1, 3]]])
         (torch.tensor([[1, 2]]), [[1, 3]], IDS),
         (torch.tensor([[1, 2]]), [[[1, 3]]], IDS),
         ([[1, 2]], torch.tensor([[1, 3]]), IDS),
-        (np.array([[1, 2]]), [[1, 3]], IDS),
-        ([[1, 2]], np.array([[1, 3]]), IDS),
         # Tuples as tokens: beside sentences of tuples, a tuple is a token.
         ([[("a", 1)]], [[("a", 2)]], ("tokens", [[("a", 1)]], [[[("a", 2)]]])),
         ([[("a", 1)]], [[[("a", 2)], [("b", 1)]]], ("tokens", [[("a", 1)]], [[[("a", 2)], [("b", 1)]]])),
@@ -98,10 +91,8 @@ IDS = ("ids", [[1, 2]], [[[1, 3]]])
         ([[True]], [[False]], ("tokens", [[True]], [[[False]]])),
         # Empty sentences, and no sentence at all.
         ([""], [""], ("text", [""], [[""]])),
-        ([""], [[""]], ("text", [""], [[""]])),
         ("", "", ("text", [""], [[""]])),
         ([[]], [[[]]], ("tokens", [[]], [[[]]])),
-        ([[]], [["a"]], ("tokens", [[]], [[["a"]]])),
         ([[1]], [[[]]], ("ids", [[1]], [[[]]])),
         ([[]], [[[], [1]]], ("ids", [[]], [[[], [1]]])),
         ([], [], ("text", [], [])),
@@ -184,14 +175,6 @@ def test_arrays_are_read_however_they_lie_in_memory(change):
     given = change(array)
     assert read(given, given).hypotheses.tolist() == array.tolist()
     assert seen(list(given), list(given)) == ("ids", array.tolist(), [[row] for row in array.tolist()])
-
-
-def test_padded_references_are_one_a_sentence_or_several():
-    preds = torch.zeros(2, 5, dtype=torch.int32)
-    one = read(preds, torch.zeros(2, 3, dtype=torch.int64))
-    assert one.references.shape == (2, 1, 3)
-    several = read(preds.numpy(), np.zeros((2, 4, 3), dtype=np.int16))
-    assert several.references.shape == (2, 4, 3)
 
 
 #: What makes a column of a table from a list.

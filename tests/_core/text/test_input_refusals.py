@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 import torch
 
-from ngram_metrics import Bleu, ChrF, functional, mbr, pair
+from ngram_metrics import ChrF, functional, mbr, pair
 from ngram_metrics._core.text.foreign_values import list_values
 from ngram_metrics._core.text.input_forms import read
 from ngram_metrics.counting import clipped_matches
@@ -18,18 +18,11 @@ from ngram_metrics.counting import clipped_matches
     [
         # Different numbers.
         (["a", "b"], ["a"], r"preds has 2 segments and target has 1 item"),
-        ([], ["a"], r"preds has 0 segments and target has 1 item"),
-        ([[1]], [[1], [2]], r"preds has 1 segment and target has 2 items"),
-        (
-            torch.zeros(2, 3).long(),
-            torch.zeros(1, 3).long(),
-            r"preds has 2 segments and target has 1: expected references for each segment",
-        ),
+        (torch.zeros(2, 3).long(), torch.zeros(1, 3).long(), r"preds has 2 segments and target has 1: expected refere"),
         # Transposed, as for sacrebleu: a list for each stream of references.
         (["a b", "c"], [["a", "c d"]], r"target has 1 item: .*pass list\(zip\(\*target\)\)$"),
         (["a", "b"], [["c", "d"]] * 3, r"target has 3 items: .*; target looks like sacrebleu's list of reference str"),
         ([["a"], ["b", "c"]], [[["a"], ["b"]]], r"target has 1 item: .*pass list\(zip"),
-        ([[1], [2]], [[torch.tensor([1]), torch.tensor([2])]], r"target has 1 item: .*pass list\(zip"),
         (["a", "b"], [["c", "d"], "d", ["e", "f"]], r"target has 3 items: .* for each segment$"),
         (["a", "b"], [["c", "d", "e"]], r"target has 1 item: .* for each segment$"),
         ([["a"], ["b"]], [["a", "b"]], r"target has 1 item: .* for each segment$"),
@@ -39,24 +32,14 @@ from ngram_metrics.counting import clipped_matches
         (["a", "b"], ["a", []], r"segment 1 has no reference: its item of target is \[\].* written \[''\]"),
         ("a", [], r"segment 0 has no reference.* written \[''\]"),
         ([["a"]], [[]], r"segment 0 has no reference.* written \[\[\]\]"),
-        ([[1], [2]], [[1], ()], r"segment 1 has no reference: its item of target is \(\)"),
         (torch.zeros(2, 3).long(), torch.zeros(2, 0, 3).long(), r"\(2, 0, 3\): expected at least one reference"),
         # Shapes.
         (torch.zeros(2, 2, 3).long(), torch.zeros(2, 3).long(), r"preds has shape \(2, 2, 3\): expected \(segments, w"),
         (torch.zeros(3).long(), torch.zeros(3).long(), r"preds has shape \(3,\).*a single segment of ids goes into a"),
-        (torch.tensor(3), torch.tensor(3), r"preds has shape \(\)"),
         (torch.zeros(2, 3).long(), torch.zeros(2).long(), r"target has shape \(2,\): expected \(segments, width\) or"),
         (torch.zeros(2, 3).long(), torch.zeros(2, 1, 1, 3).long(), r"target has shape \(2, 1, 1, 3\)"),
-        (
-            torch.zeros(3).long(),
-            [[1]],
-            r"preds has shape \(3,\): expected \(segments, width\), because the other side is a sequence",
-        ),
-        (
-            [[1], [2]],
-            torch.zeros(2, 2, 3).long(),
-            r"target has shape \(2, 2, 3\): expected \(segments, width\), because",
-        ),
+        (torch.zeros(3).long(), [[1]], r"preds has shape \(3,\): expected \(segments, width\), because the other side"),
+        ([[1], [2]], torch.zeros(2, 2, 3).long(), r"target has shape \(2, 2, 3\): expected \(segments, width\), bec"),
         ([torch.zeros(1, 3).long()], [[1]], r"segment 0 is a tensor of shape \(1, 3\): expected 1-D ids"),
         ([[1]], [[torch.zeros(1, 3).long()]], r"reference 0 of segment 0 is a tensor of shape \(1, 3\)"),
     ],
@@ -77,23 +60,17 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
             r"reference 0 of segment 0 is an int, 1, but the first segment is text: expected all text, or all tokens "
             r"or ids; 'the cat' is text, and \['the', 'cat'\] are tokens$",
         ),
-        (["a b"], [torch.tensor([1])], r"reference 0 of segment 0 is a Tensor.* but the first segment is text"),
         (["a b"], torch.tensor([[1]]), r"reference 0 of segment 0 is a Tensor.* but the first segment is text"),
+        (["a b"], [torch.tensor([1])], r"reference 0 of segment 0 is a Tensor.* but the first segment is text"),
         ([["a", "b"]], ["a b"], r"reference 0 of segment 0 is a str, 'a b', but the first segment is tokens or ids"),
         ([["a"], ["b"]], [["a"], [["b"], "c"]], r"reference 1 of segment 1 is a str, 'c'"),
-        (
-            [["a", "b"]],
-            [[1, 2]],
-            r"reference 0 of segment 0 holds ids, \[1, 2\], but segment 0 holds tokens: expected all tokens or all ids",
-        ),
         ([["a", "b"]], torch.tensor([[1, 2]]), r"reference 0 of segment 0 holds ids, tensor.* segment 0 holds tokens"),
+        ([["a"]], [[1, 2]], r"reference 0 of segment 0 holds ids, \[1, 2\], but segment 0 holds tokens: expected all "),
         ([[], [1], ["a"]], [[[]], [1], ["a"]], r"segment 2 holds tokens, \['a'\], but segment 1 holds ids"),
         ([["a"], [1, "b"]], [["a"], ["b"]], r"segment 1 holds 1, an id, and 'b', a token: expected ids, which are"),
         ([["a"]], [[["a"], ["b", np.int8(1)]]], r"reference 1 of segment 0 holds .*1.*, an id, and 'b', a token"),
-        ([[1, 2]], ["1 2"], r"reference 0 of segment 0 is a str, '1 2', but the first segment is tokens or ids"),
         ([[1, 2]], [["1", "2"]], r"reference 0 of segment 0 holds tokens, \['1', '2'\], but segment 0 holds ids"),
         (torch.tensor([[1, 2]]), [["1", "2"]], r"reference 0 of segment 0 holds tokens, .* but segment 0 holds ids"),
-        (["a", ["b"]], ["a", "b"], r"segment 1 is a list, \['b'\], but the first segment is text"),
         ([["a"], "b"], [["a"], ["b"]], r"segment 1 is a str, 'b', but the first segment is tokens or ids"),
         # One string where segments are due.
         (["abc", "d"], "abc", r"target is a str: expected a sequence with one item per segment"),
@@ -111,24 +88,16 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         ([[np.float32(1)]], [[1]], r"segment 0 holds .*1.0.*, a float32"),
         ([["a"], ["a", 2.5]], [["a"], ["a"]], r"segment 1 holds 2.5, a float"),
         # Tensors as tokens.
-        ([[torch.tensor(1), torch.tensor(2)]], [[1, 2]], r"segment 0 holds a Tensor as a token.* one 1-D tensor"),
         ([[1]], [[torch.tensor(1)]], r"reference 0 of segment 0 holds a Tensor as a token"),
         ([torch.tensor([1]), [torch.tensor(2)]], [[1], [2]], r"segment 1 holds a Tensor as a token: expected hashable"),
-        (
-            [["a"], torch.tensor([1]), torch.tensor([]).long()],
-            [["a"], ["b"], ["c"]],
-            r"segment 1 holds ids, tensor\(\[1\]\), but segment 0 holds tokens",
-        ),
-        ([["a"], [["b"]]], [["a"], ["b"]], r"segment 1 holds a list as a token: expected hashable tokens"),
+        ([["a"], torch.tensor([1])], [["a"], ["b"]], r"segment 1 holds ids, tensor\(\[1\]\), but segment 0 holds to"),
         ([["a"]], [[["a"], [["b"]]]], r"reference 1 of segment 0 holds a list as a token"),
         # What is no sequence, or not of segments.
         (b"a b", b"a b", r"preds is a bytes: expected a sequence"),
         ([b"a b"], [b"a b"], r"segment 0 is a bytes, b'a b': expected a str, a sequence of tokens, or 1-D ids"),
         ([["a"]], [b"a"], r"reference 0 of segment 0 is a bytes"),
         ({"a b": 1}, ["a b"], r"preds is a dict: expected a sequence"),
-        ([["a"]], [{"a": 1}], r"reference 0 of segment 0 is a dict"),
         ((text for text in ["a b"]), ["a b"], r"preds is a generator: expected a sequence"),
-        (["a b"], (one for one in ["a b"]), r"target is a generator"),
         (["a b"], [(one for one in ["a b"])], r"reference 0 of segment 0 is a generator"),
         ([iter(["a"])], [["a"]], r"segment 0 is a list_iterator"),
         (["a"], None, r"target is a NoneType"),
@@ -219,17 +188,14 @@ FRAMES = {
     [
         lambda frame: functional.chrf_score(frame, ["a", "b"]),
         lambda frame: functional.chrf_score(["a", "b"], frame),
-        lambda frame: functional.chrf_score(frame, frame),
         lambda frame: functional.chrf_score(["a"], [frame]),
         lambda frame: functional.bleu_score([frame], [["a"]]),
-        lambda frame: Bleu().update(frame, frame),
         lambda frame: functional.distinct(frame),
         lambda frame: functional.near_duplicates(frame),
         lambda frame: functional.pairwise_chrf(frame, [["a"]]),
         lambda frame: functional.pairwise_chrf([["a"]], [frame]),
         lambda frame: mbr.decode(ChrF(), frame),
         lambda frame: pair.chrf("a", frame),
-        lambda frame: pair.bleu(frame, "a"),
         lambda frame: list_values(frame, "labels"),
     ],
 )

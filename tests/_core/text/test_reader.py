@@ -7,19 +7,16 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import by_count, documents_of, present_references, read_batch
+from layouts import apart, by_count, documents_of, numbered, present_references, read_batch
 
 from ngram_metrics._core.basics.option_checks import pad_ids
 from ngram_metrics._core.counting.documents import PaddedReferences
 from ngram_metrics._core.text.word_reader import WordReader
-from ngram_metrics.functional import bleu_score
 
 
-def numbered(hypotheses, references):
-    """The same with tokens numbered in the order they first stand: equal where equality among tokens is equal."""
-    names = {}
-    number = [[names.setdefault(token, len(names)) for token in document] for document in hypotheses]
-    return number, [[[names.setdefault(one, len(names)) for one in document] for document in r] for r in references]
+def pair(hypotheses, references):
+    """Both sides with their tokens numbered together."""
+    return tuple(numbered([hypotheses, references]))
 
 
 def encoded(preds, target, **options):
@@ -30,7 +27,7 @@ def encoded(preds, target, **options):
     else:
         grouped = by_count(documents_of(references.tokens), references.counts.tolist())
         assert all(0 <= token_id < hypotheses.id_bound for token_id in chain(hypotheses.ids, references.tokens.ids))
-    return numbered(documents_of(hypotheses), grouped)
+    return pair(documents_of(hypotheses), grouped)
 
 
 tokens = st.sampled_from(["a", "b", ("a",), True, None, "\ud800", "\x00"])
@@ -39,11 +36,8 @@ sentences = st.lists(tokens, max_size=6)
 
 @given(st.lists(st.tuples(sentences, st.lists(sentences, min_size=1, max_size=3)), max_size=5))
 def test_equal_tokens_have_equal_ids(batch):
-    preds, target = (
-        [["a"], *(hypothesis for hypothesis, _ in batch)],
-        [[["a"]], *(references for _, references in batch)],
-    )
-    assert encoded(preds, target) == numbered(preds, target)
+    preds, target = apart([(["a"], [["a"]]), *batch])
+    assert encoded(preds, target) == pair(preds, target)
 
 
 @given(st.lists(st.lists(tokens | st.sampled_from([1, 1.5, -1, 0]), max_size=6), min_size=2, max_size=5))
@@ -51,7 +45,7 @@ def test_a_tokenizer_may_return_any_hashable(documents):
     texts = list(map(str, range(len(documents))))
     returned = encoded(texts[1:], texts[:1] * (len(texts) - 1), tokenizer=lambda text: documents[int(text)])
     # 1 and True are one token, as they are one key of a dict.
-    assert returned == numbered(documents[1:], [documents[:1]] * (len(texts) - 1))
+    assert returned == pair(documents[1:], [documents[:1]] * (len(texts) - 1))
 
 
 @given(st.data())
@@ -64,7 +58,7 @@ def test_padded_and_ragged_ids_are_one_batch(data):
     preds = data.draw(st.lists(st.lists(ids, min_size=width, max_size=width), min_size=rows, max_size=rows))
     target = [data.draw(st.lists(st.lists(ids, min_size=4, max_size=4), min_size=count, max_size=count)) for _ in preds]
     dropped = pad_ids(pads)
-    expected = numbered(
+    expected = pair(
         [[token for token in row if token not in dropped] for row in preds],
         [[[one for one in row if one not in dropped] for row in several] for several in target],
     )
@@ -107,28 +101,6 @@ def test_a_negative_id_beside_padded_hypotheses_is_an_error():
             read_batch(WordReader(pad_id=0), preds, target)
 
 
-@pytest.mark.parametrize("is_padded", [(True, False), (False, True), (True, True)])
-def test_a_padded_side_needs_a_padding_id_whatever_the_other_side_is(is_padded: tuple[bool, bool]):
-    ids = [[1, 2], [3, 4]]
-    preds, target = (torch.tensor(ids) if padded else ids for padded in is_padded)
-    with pytest.raises(ValueError, match="a padded tensor of ids needs pad_id"):
-        read_batch(WordReader(), preds, target)
-    with pytest.raises(ValueError, match="a padded tensor of ids needs pad_id"):
-        bleu_score(preds, target)  # a few segments are read in Python
-    nothing = torch.zeros(1, 0, dtype=torch.int64)
-    preds, target = (nothing if padded else rows for padded, rows in zip(is_padded, ([[]], [[[]]]), strict=True))
-    assert bleu_score(preds, target, pad_id=0) == 0
-
-
-def test_negative_numbers_are_tokens_where_a_tokenizer_returns_them():
-    assert encoded(["a"], ["a"], tokenizer=lambda text: [-100, 1]) == ([[0, 1]], [[[0, 1]]])
-
-
-def test_references_of_one_row_a_sentence_are_never_missing():
-    preds, target = torch.tensor([[1, 2], [3, 0]]), torch.tensor([[1, 0], [0, 0]])
-    assert encoded(preds, target, pad_id=0) == ([[0, 1], [2]], [[[0]], [[]]])
-
-
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
 def test_every_integer_dtype_is_encoded_alike(dtype):
     preds, target = [[5, 0, 7, 0]], [[7, 5, 0, 0]]
@@ -154,36 +126,12 @@ def test_padded_ids_of_no_width_and_of_no_sentence():
     assert encoded([], []) == ([], [])
 
 
-def test_the_tensors_given_are_left_as_they_were():
-    preds, target = torch.tensor([[5, 0]]), torch.tensor([[[5, 0]]])
-    encoded(preds, target, pad_id=0)
-    encoded(list(preds), list(target[0]), pad_id=0)
-    assert (preds.tolist(), target.tolist()) == ([[5, 0]], [[[5, 0]]])
-
-
 def test_text_is_lowercased_before_it_is_tokenized():
     """The capital I with a dot becomes two code points, so a tokenizer of characters must see what is left."""
     assert encoded(["İ I"], ["i̇ i"], lowercase=True, tokenizer=list) == ([[0, 1, 2, 0]], [[[0, 1, 2, 0]]])
     assert encoded(["The CAT"], ["the cat"], lowercase=True) == ([[0, 1]], [[[0, 1]]])
     assert encoded(["The CAT"], ["the cat"]) == ([[0, 1]], [[[2, 3]]])
     assert encoded(["STRASSE"], ["straße"], lowercase=True) == ([[0]], [[[1]]])
-
-
-def test_equal_looking_texts_of_different_code_points_differ():
-    assert encoded(["é"], ["e\u0301"]) == ([[0]], [[[1]]])
-
-
-def test_padding_means_nothing_to_text_and_tokens():
-    assert encoded(["0 1"], ["1"], pad_id=0) == ([[0, 1]], [[[1]]])
-    assert encoded([["0", "1"]], [["1"]], pad_id=0) == ([[0, 1]], [[[1]]])
-    assert encoded(np.array(["0 1"]), ["1"]) == ([[0, 1]], [[[1]]])
-
-
-def test_an_array_that_is_not_padded_needs_no_padding():
-    assert encoded(np.array([["a", "b"]]), [["b"]]) == ([[0, 1]], [[[1]]])
-    ragged = np.empty(2, dtype=object)
-    ragged[:] = [[5, 6], [7]]
-    assert encoded(ragged, [[6], [7]]) == ([[0, 1], [2]], [[[1]], [[2]]])
 
 
 class Unhashable:

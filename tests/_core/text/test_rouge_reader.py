@@ -5,7 +5,7 @@ import rouge_oracle
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import by_count, documents_of, read_batch
+from layouts import apart, by_count, documents_of, numbered, read_batch
 
 from ngram_metrics._core.text.rouge_reader import RougeReader
 
@@ -33,14 +33,13 @@ def joined(summary):
 
 def renamed(several):
     """Summaries with their tokens numbered in the order in which they first appear, without sentences of none."""
-    numbers: dict = {}
-    return [[[numbers.setdefault(t, len(numbers)) for t in line] for line in one if line] for one in several]
+    return numbered([[line for line in summary if line] for summary in several])
 
 
 @pytest.mark.filterwarnings("ignore:ROUGE's rule for words")
 @given(st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=4))
 def test_a_text_is_read_as_lines_of_words(batch):
-    preds, target = [hypothesis for hypothesis, _ in batch], [references for _, references in batch]
+    preds, target = apart(batch)
     got = read_batch(RougeReader(), preds, target)
     summaries = [rouge_oracle.summary(text) for text in [*preds, *(one for several in target for one in several)]]
     expected = renamed(summaries)
@@ -53,23 +52,6 @@ def test_a_text_is_read_as_lines_of_words(batch):
     assert whole.summaries is None
     assert documents_of(whole.sides.hypotheses) == documents_of(got.sides.hypotheses)
     assert documents_of(whole.sides.references.tokens) == documents_of(got.sides.references.tokens)
-
-
-def seen_by(reader_of, text):
-    """What a tokenizer was given for a text, made of the sentences first and then of the whole."""
-    seen = []
-    read_batch(reader_of(lambda given: seen.append(given) or given.split()), [text], [""])
-    return [warning for warning in seen if warning]
-
-
-def test_a_tokenizer_is_given_the_text_that_torchmetrics_gives_it():
-    text = "Don't stop,\nZoë!"
-    cleared = ["don t stop ", "zo ", "don t stop zo "]
-    assert seen_by(lambda tokenizer: RougeReader(tokenizer=tokenizer), text) == cleared
-    as_it_is = ["Don't stop,", "Zoë!", "Don't stop,\nZoë!"]
-    assert seen_by(lambda tokenizer: RougeReader(tokenizer=tokenizer, normalizer=str), text) == as_it_is
-    upper = [one.upper() for one in as_it_is]
-    assert seen_by(lambda tokenizer: RougeReader(tokenizer=tokenizer, normalizer=str.upper), text) == upper
 
 
 @pytest.mark.parametrize(
@@ -89,8 +71,7 @@ def test_a_tokenizer_is_given_the_text_that_torchmetrics_gives_it():
     ids=range(10),
 )
 def test_options_make_the_words_and_sentences(options, text, lines):
-    reader = RougeReader(**options)
-    got = read_batch(reader, [text], [[text, text]])
+    got = read_batch(RougeReader(**options), [text], [[text, text]])
     assert list(map(len, sentences_of(got.summaries.hypotheses)[0])) == lines
     assert [list(map(len, sentences)) for sentences in sentences_of(got.summaries.references)] == [lines, lines]
 
@@ -110,9 +91,6 @@ def test_words_are_stemmed_last():
     assert documents_of(capitals.sides.hypotheses) == [[0, 0]]
 
 
-# Ids and tokens.
-
-
 def test_a_negative_id_beside_padded_ids_is_an_error_but_for_the_separator():
     reader, preds = RougeReader(sentence_separator_id=-9, pad_id=0), torch.tensor([[5, -9, 6, -1, 7]])
     read = read_batch(reader, preds, [[[-9, 5, 0, 6], []]])
@@ -122,9 +100,8 @@ def test_a_negative_id_beside_padded_ids_is_an_error_but_for_the_separator():
         read_batch(reader, preds, [[[-9, 5, 0, 6], [-9, -8]]])
 
 
-@pytest.mark.parametrize("kind", ["ids", "tokens", "padded"])
-def test_without_a_separator_a_document_is_one_sentence(kind):
-    sentences = {"ids": [[1, 2]], "tokens": [["a", "b"]], "padded": torch.tensor([[1, 2]])}[kind]
+@pytest.mark.parametrize("sentences", [[[1, 2]], [["a", "b"]], torch.tensor([[1, 2]])], ids=["ids", "tokens", "padded"])
+def test_without_a_separator_a_document_is_one_sentence(sentences):
     got = read_batch(RougeReader(pad_id=0), sentences, sentences)
     assert got.summaries is None
     assert got.sides.hypotheses.lengths.tolist() == [2]
@@ -141,65 +118,28 @@ def test_the_separator_splits_where_it_is_padding_too():
     assert padded.sides.hypotheses.lengths.tolist() == [4]
 
 
-# Errors.
-
-
-def returning(wrong, at):
-    """A callable that returns something wrong for the texts that hold a word, and their words for others."""
-    return lambda text: wrong if at in text else text.split()
-
-
 PREDS, TARGET = ["a", "b c"], [["d"], ["e", "f\nwrong g"]]
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "words"),
+    ("option", "wrong", "words", "more"),
     [
-        (
-            {"normalizer": lambda text: None if "wrong" in text else text},
-            TypeError,
-            r"the normalizer returned a NoneType for reference 1 of segment 1: expected a str",
-        ),
-        (
-            {"tokenizer": returning("words", "wrong")},
-            TypeError,
-            r"the tokenizer returned a str for reference 1 of segment 1, .*wrong g'?: expected a sequence of tokens",
-        ),
-        ({"tokenizer": returning(iter("words"), "wrong")}, TypeError, "returned a str_.*iterator for reference 1 of"),
-        ({"tokenizer": returning(None, "wrong")}, TypeError, "the tokenizer returned a NoneType for reference 1 of"),
-        (
-            {"tokenizer": returning([["word"]], "wrong")},
-            TypeError,
-            r"reference 1 of segment 1 has the token \['word'\], a list: expected a hashable",
-        ),
-        (
-            {"sentence_splitter": returning("sentence", "wrong")},
-            TypeError,
-            r"the sentence_splitter returned a str for reference 1 of segment 1, 'f\\nwrong g': expected a sequence",
-        ),
-        ({"sentence_splitter": returning(3, "wrong")}, TypeError, "returned an int for reference 1 of segment 1"),
-        (
-            {"sentence_splitter": returning(["f", 3], "wrong")},
-            TypeError,
-            "the sentence_splitter returned .*reference 1 of segment 1.*expected a sequence of str",
-        ),
-        (
-            {"use_stemmer": True, "tokenizer": returning([1, 2], "wrong")},
-            TypeError,
-            r"use_stemmer=True needs words, but the tokenizer returned \[1, 2\] for reference 1 of segment 1",
-        ),
-        (
-            {"use_stemmer": True, "tokenizer": returning([tuple("words")], "wrong")},
-            TypeError,
-            r"use_stemmer=True needs words, but the tokenizer returned .* for reference 1 of segment 1",
-        ),
+        ("normalizer", None, "the normalizer returned a NoneType for {}: expected a str", {}),
+        ("tokenizer", "words", "the tokenizer returned a str for {}, .*wrong g'?: expected a sequence of tokens", {}),
+        ("tokenizer", [["word"]], r"{} has the token \['word'\], a list: expected a hashable", {}),
+        ("sentence_splitter", "f", r"the sentence_splitter returned a str for {}, 'f\\nwrong g': expected a seq", {}),
+        ("sentence_splitter", 3, "the sentence_splitter returned an int for {}", {}),
+        ("sentence_splitter", ["f", 3], "the sentence_splitter returned .*{}.*expected a sequence of str", {}),
+        ("tokenizer", [1, 2], r"needs words, but the tokenizer returned \[1, 2\] for {}", {"use_stemmer": True}),
+        ("tokenizer", [tuple("words")], "needs words, but the tokenizer returned .* for {}", {"use_stemmer": True}),
     ],
-    ids=range(10),
 )
 @pytest.mark.parametrize("sentences", [True, False])
-def test_a_callable_that_returns_the_wrong_type_is_told_of_with_the_sentence(options, error, words, sentences):
-    if "sentence_splitter" in options and not sentences:
-        read_batch(RougeReader(**options, sentences=False), PREDS, TARGET)
+def test_a_callable_that_returns_the_wrong_type_is_told_of_with_the_sentence(option, wrong, words, more, sentences):
+    right = str if option == "normalizer" else str.split
+    options = {option: lambda text: wrong if "wrong" in text else right(text), **more, "sentences": sentences}
+    if option == "sentence_splitter" and not sentences:
+        read_batch(RougeReader(**options), PREDS, TARGET)
         return
-    with pytest.raises(error, match=words):
-        read_batch(RougeReader(**options, sentences=sentences), PREDS, TARGET)
+    with pytest.raises(TypeError, match=words.format("reference 1 of segment 1")):
+        read_batch(RougeReader(**options), PREDS, TARGET)

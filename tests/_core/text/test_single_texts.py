@@ -13,25 +13,13 @@ def _name(index: int) -> str:
 @pytest.mark.parametrize(
     ("normalizer", "tokenizer", "words"),
     [
-        (
-            lambda text: None if "wrong" in text else text,
-            None,
-            "the normalizer returned a NoneType for the second text",
-        ),
-        (
-            None,
-            lambda text: None if "wrong" in text else text.split(),
-            "the tokenizer returned a NoneType for the second",
-        ),
-        (
-            None,
-            lambda text: [1] if "wrong" in text else text.split(),
-            r"the tokenizer returned \[1\] for the second text",
-        ),
+        (lambda text: None if "wrong" in text else text, None, "the normalizer returned a NoneType"),
+        (None, lambda text: None if "wrong" in text else text.split(), "the tokenizer returned a NoneType"),
+        (None, lambda text: [1] if "wrong" in text else text.split(), r"the tokenizer returned \[1\]"),
     ],
     ids=["normalizer", "tokenizer", "stemmer"],
 )
 def test_an_error_in_a_sentence_names_its_text(with_sentences: bool, normalizer, tokenizer, words: str):
     texts = ["one line\nanother line", "a third line\na fourth\nwrong"]
-    with pytest.raises(TypeError, match=words):
+    with pytest.raises(TypeError, match=f"{words} for the second text"):
         read_summaries(texts, with_sentences, True, normalizer, tokenizer, None, _name)

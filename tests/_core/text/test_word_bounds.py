@@ -45,14 +45,6 @@ def test_words_are_those_of_the_peer(name):
         assert words_of(RULES[name], texts) == list(map(PEERS[name], texts))
 
 
-@each_rule
-@given(st.lists(st.lists(st.characters() | st.sampled_from(TROUBLE), max_size=12).map("".join), max_size=4))
-def test_words_of_any_text_are_those_of_the_peer(name, texts):
-    # A character that this Python does not know yet may be a mark for a package with newer data.
-    texts = ["".join(character for character in text if unicodedata.category(character) != "Cn") for text in texts]
-    assert words_of(RULES[name], texts) == list(map(PEERS[name], texts))
-
-
 #: But for planes 4 to 13, of which nothing is assigned, and 15 and 16 for private use; of the planes of ideographs and
 #: of 14 some only but at night: so many take seconds.
 _STEP = 1 if settings().max_examples >= 1000 else 61
@@ -183,16 +175,6 @@ def test_few_characters_beyond_ascii_are_taken_as_bytes(name, data):
         assert simple.units[simple.ends].tolist() == [ord("\n")] * len(texts)
 
 
-ALPHABETS = ["a", "ab\x00", "aé", "中文\ud800", "a\U0001f600\xff"]
-
-
-@given(
-    st.lists(st.sampled_from(ALPHABETS).flatmap(lambda kept: st.text(st.sampled_from(kept), max_size=40)), max_size=9)
-)
-def test_equal_words_and_only_these_share_an_id(texts):
-    assert words_of(WHITESPACE, texts) == [text.split() for text in texts]
-
-
 #: With the second all values share a slot, with the third many do.
 FACTORS = [words.FIBONACCI, np.uint64(0), np.uint64(1 << 50)]
 
@@ -237,13 +219,6 @@ def test_each_distinct_word_is_stemmed_once():
     assert sorted(asked) == sorted(found)
 
 
-def test_a_million_distinct_words():
-    texts = [" ".join(map(str, range(10**6)))]
-    read = number_words(WHITESPACE, texts, one_sentence(texts))
-    assert len(read.ids.unique()) == 10**6
-    assert read.id_bound == 10**6
-
-
 @pytest.mark.covering
 @each_rule
 @pytest.mark.parametrize("texts", [[], [""], ["", ""], [" ", "\n"], ["-"]])
@@ -251,16 +226,6 @@ def test_texts_without_words(name, texts):
     read = number_words(RULES[name], texts, one_sentence(texts))
     assert read.lengths.tolist() == [len(PEERS[name](text)) for text in texts]
     assert (read.ids.dtype, read.lengths.dtype) == (torch.int64, torch.int64)
-
-
-@each_rule
-def test_words_do_not_depend_on_where_texts_are_cut(monkeypatch, name):
-    chance = random.Random(1)
-    texts = ["".join(chance.choices(TROUBLE, k=chance.randrange(30))) for _ in range(200)]
-    whole = words_of(RULES[name], texts)
-    for budget in (1, 40, 1000):
-        monkeypatch.setattr(word_bounds, "CHARACTERS", budget)
-        assert words_of(RULES[name], texts) == whole
 
 
 @pytest.mark.covering

@@ -2,8 +2,10 @@
 
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from browsing import opened
 from commands import folder as folder
 
 FLAGS = (
@@ -36,3 +38,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator:
     started.set_script_timeout(120)  # axe-core takes seconds, and the machine may be busy
     yield started
     started.quit()
+
+
+@pytest.fixture
+def page(browser, path: Path) -> Iterator:
+    """The page of the report of a file, newly opened."""
+    yield from opened(browser, path)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import axe_core_python
 import pytest
-from browsing import counted, opened
+from browsing import counted, emulated
 from report_pages import write_report
 from systems import output, references
 
@@ -25,26 +25,14 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture
-def page(browser, path):
-    yield from opened(browser, path)
-
-
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_axe_finds_nothing(page, scheme, width):
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
-    try:
-        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-        page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    with emulated(page, width, scheme):
         counted(page)
         page.execute_script("for (const details of document.querySelectorAll('details')) details.open = true")
         page.execute_script(AXE)
         run = "axe.run({ resultTypes: ['violations'] }).then(({ violations }) => arguments[0](violations))"
         found = page.execute_async_script(run)
-    finally:
-        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert [(each["id"], [node["failureSummary"] for node in each["nodes"]]) for each in found] == []
 
 

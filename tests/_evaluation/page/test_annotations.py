@@ -2,6 +2,7 @@
 
 import pytest
 from commands import BASE, FILES, OTHER, REFERENCES, failing, printed, refused, write
+from paired import counted
 from report_pages import data_of, write_report
 
 import ngram_metrics
@@ -54,6 +55,7 @@ def test_up_to_fifty_labels_are_scored_and_more_only_filter_the_page(tmp_path, l
         assert (column["name"], len(column["labels"]), len(column["of_segments"])) == (name, labels, 51)
         assert (column["groups"] is not None) == bool(found.groups) == ('"groups"' in found.to_json()) == scored
         assert len(found.to_tsv().splitlines()) == 2 + labels * scored
+        assert (f"Groups with more than 50 labels are not scored: {name} (51 labels)" in str(found)) != scored
 
 
 @pytest.mark.parametrize(
@@ -70,10 +72,7 @@ def test_p_values_of_all_pairs_are_those_of_the_matrix(tmp_path, test, correctio
         SYSTEMS, REFERENCES, "chrf", test=test, correction=correction, clusters=clusters
     )
     evaluation.write_report(tmp_path / "page.html")
-    metrics = {}
-    for name, texts in SYSTEMS.items():
-        metrics[name] = ngram_metrics.ChrF(confidence=0.95)
-        metrics[name].update(texts, REFERENCES)
+    metrics = counted(ngram_metrics.ChrF, SYSTEMS, REFERENCES)
     expected = significance.matrix(metrics, test, correction, clusters=clusters)["chrf"]
     data = data_of(tmp_path / "page.html")
     assert data["test"] == {"name": test, "corrected": correction == "holm"}
@@ -129,13 +128,14 @@ def test_the_command_refuses_what_it_cannot_show(folder, capsys):
         ({"sources": ["x"]}, ValueError, "^sources has 1 segment and system 'a' 2: expected the same number$"),
         ({"sources": ["x", None]}, TypeError, "^segment 1 of sources is a NoneType: expected a text$"),
         ({"sources": "xy"}, TypeError, "^sources is a str: expected a sequence of texts$"),
+        ({"title": 5}, TypeError, "^title is an int: expected a text$"),
+        ({"tokenizer": "13b"}, ValueError, "unknown tokenizer '13b'"),
     ],
 )
 def test_what_cannot_be_shown_is_told(tmp_path, options, kind, words):
-    path = tmp_path / "page.html"
     with pytest.raises(kind, match=words):
-        write_report(path, ONE, ["x", "y"], **options)
-    assert not path.exists()
+        write_report(tmp_path / "page.html", ONE, ["x", "y"], **options)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_names_of_groups_that_differ_by_an_invisible_character_are_two(tmp_path):

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from browsing import choose, click, counted, focused, opened, press, segments, texts
+from browsing import choose, click, counted, emulated, focused, press, segments, texts
 from report_pages import HOSTILE, NAME, REFERENCES, SEGMENTS, SYSTEMS, TITLE, write_report
 
 import ngram_metrics
@@ -19,11 +19,6 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
     write_report(path, SYSTEMS, REFERENCES, title=TITLE)
     return path
-
-
-@pytest.fixture
-def page(browser, path: Path):
-    yield from opened(browser, path)
 
 
 def scores_of(name: str) -> list[float]:
@@ -173,9 +168,7 @@ def test_a_mark_of_significance_is_apart_from_its_number(page):
 
 def test_the_charts_leave_no_hole_on_a_wide_window(page):
     """In rows as high as their highest chart, charts would cover 0.6 of the space."""
-    size = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    try:
+    with emulated(page, 1280):
         covered = page.execute_script("""
             const box = (node) => node.getBoundingClientRect();
             const figures = [...document.querySelectorAll("#charts figure")];
@@ -183,8 +176,6 @@ def test_the_charts_leave_no_hole_on_a_wide_window(page):
             const columns = new Set(figures.map((figure) => box(figure).left)).size;
             const sum = heights.reduce((sum, height) => sum + height);
             return [columns, sum / (columns * box(document.querySelector("#charts .charts")).height)]""")
-    finally:
-        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert covered[0] == 3
     assert covered[1] > 0.7
 
@@ -198,16 +189,9 @@ def test_the_table_is_copied(page):
 def test_the_page_is_dark_and_narrow_where_that_is_asked_for(page):
     background = "return getComputedStyle(document.body).backgroundColor"
     light = page.execute_script(background)
-    try:
-        dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
-        page.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)
+    with emulated(page, 390, "dark"):
         assert page.execute_script(background) != light
-        phone = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
-        page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
         assert page.execute_script("return document.scrollingElement.scrollWidth") <= 390
-    finally:
-        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 @pytest.mark.parametrize(

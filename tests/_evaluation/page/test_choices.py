@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from browsing import choose, click, counted, focused, opened, press, segments, texts, visible
+from browsing import choose, click, counted, emulated, focused, press, segments, texts, visible
 from report_pages import data_of, write_report
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from systems import output, references
@@ -37,18 +37,11 @@ def data(path) -> dict:
     return data_of(path)
 
 
-@pytest.fixture
-def page(browser, path):
-    yield from opened(browser, path)
-
-
 @pytest.fixture(params=[1280, 390])
 def screen(request, page):
     """The page on a wide and on a narrow screen."""
-    size = {"width": request.param, "height": 900, "deviceScaleFactor": 1, "mobile": request.param < 600}
-    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    yield page
-    page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    with emulated(page, request.param):
+        yield page
 
 
 def ranked(data: dict, value: str) -> list[str]:

@@ -35,11 +35,9 @@ def test_buckets_hold_the_words_that_a_loop_counts(tmp_path, streams):
             continue
         totals = []
         for texts in SYSTEMS.values():
-            matched = produced = 0
-            for text, of_segment in zip(texts, wanted, strict=True):
-                counts = Counter(text.split())
-                matched += sum((counts & of_segment)[word] for word in inside)
-                produced += sum(counts[word] for word in inside)
+            counts = [Counter(text.split()) for text in texts]
+            matches = map(Counter.__and__, counts, wanted)
+            matched, produced = (sum(each[word] for each in side for word in inside) for side in (matches, counts))
             totals.append((matched, produced, sum(frequency[word] for word in inside)))
         expected.append((low, high, totals))
     found = data_of(tmp_path / "page.html")["accuracy"]
@@ -70,10 +68,13 @@ def test_documents_are_drawn_whole(tmp_path):
     for clusters in (None, list("abcdefgh" * 10), list(range(80))):
         evaluation = ngram_metrics.evaluate(SYSTEMS, LINES, "chrf", clusters=clusters)
         evaluation.write_report(tmp_path / "page.html")
-        found.append([ends for bucket in data_of(tmp_path / "page.html")["accuracy"] for ends in bucket["scores"]])
+        data = data_of(tmp_path / "page.html")
+        words = [ends for bucket in data["accuracy"] for ends in bucket["scores"]]
+        found.append((words, [ends for bucket in data["buckets"] for ends in bucket["scores"]["chrf"]]))
     assert found[0] == found[2]
-    assert [ends[0] for ends in found[0]] == [ends[0] for ends in found[1]]
-    assert found[0] != found[1]
+    for segments, documents in zip(found[0], found[1], strict=True):
+        assert [ends[0] for ends in segments] == [ends[0] for ends in documents]
+        assert segments != documents
 
 
 def test_no_words_are_no_bucket(tmp_path):
