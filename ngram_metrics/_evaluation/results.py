@@ -7,6 +7,9 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from ngram_metrics._core.metrics.bleu import BleuMeasure
+from ngram_metrics._core.scoring.scorer import Scorer
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -72,6 +75,21 @@ class Result:
     def known(self) -> dict[str, Any]:
         """Return all attributes that are not None by name."""
         return {name: part for name, part in asdict(self).items() if part is not None}
+
+
+def make_results(
+    scorer: Scorer, values: Mapping[str, float], counts: Sequence[Any], segments: int
+) -> dict[str, Result]:
+    """Return the results of a corpus by title, from its values by name, with the parts of BLEU from its ``counts``."""
+    results = {}
+    for title, value in scorer.titles.items():
+        parts: dict[str, Any] = {}
+        if f"{title}_precision" in values:
+            parts = {part: values[f"{title}_{part}"] for part in ("precision", "recall")}
+        elif isinstance(scorer.measure, BleuMeasure):
+            parts = scorer.measure.parts_in_python(*counts)
+        results[title] = Result(values[value], segments, **parts)
+    return results
 
 
 #: The results of systems by the names of systems and values.
