@@ -29,25 +29,21 @@ _LONG_LINE = 20_000
 _SHORT_LINE = 30
 
 
-def can_score(options: ScoreOptions) -> bool:
-    """Return whether plain Python has everything that the options ask for."""
+def cost_per_character(options: ScoreOptions) -> int | None:
+    """Return the nanoseconds that a character takes more than in arrays, or None if plain Python cannot score it."""
     needs_rows = options.confidence is not None or options.report or options.segments or options.columns
-    is_alone = len(options.systems) == 1
     is_rule = not options.spm_model and has_splitter(options.tokenizer)
-    return is_alone and not needs_rows and is_rule and None not in _costs(options)
+    costs = [row_of(name).python_cost for name in options.metrics]
+    if needs_rows or not is_rule or len(options.systems) > 1 or None in costs:
+        return None
+    return sum(filter(None, costs))
 
 
-def _costs(options: ScoreOptions) -> list[int | None]:
-    """Return the cost of a character for each metric, as its row has it."""
-    return [row_of(name).python_cost for name in options.metrics]
-
-
-def read_ahead(chunks: Iterator[FileSegments], options: ScoreOptions) -> tuple[bool, Iterator[FileSegments]]:
+def read_ahead(chunks: Iterator[FileSegments], cost_of_character: int) -> tuple[bool, Iterator[FileSegments]]:
     """Return whether plain Python counts all segments before torch is imported, and the segments.
 
     An error of a file comes after the segments before it, as if they were counted one after another.
     """
-    cost_of_character = sum(filter(None, _costs(options)))
     cost = 0.0
     ahead = []
     try:
