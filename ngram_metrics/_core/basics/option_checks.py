@@ -29,9 +29,7 @@ RougeKey: TypeAlias = Literal[
 ]
 #: The order of n-grams, or the kind of subsequence, that a key counts.
 ROUGE_KEYS: dict[str, int | str] = {
-    **{f"rouge{order}": order for order in range(1, 10)},
-    "rougeL": "L",
-    "rougeLsum": "Lsum",
+    key: int(variant) if (variant := key.removeprefix("rouge")).isdigit() else variant for key in get_args(RougeKey)
 }
 #: The keys that ROUGE counts by default.
 DEFAULT_ROUGE_KEYS: tuple[RougeKey, ...] = ("rouge1", "rouge2", "rougeL", "rougeLsum")
