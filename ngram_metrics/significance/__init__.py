@@ -38,13 +38,13 @@ from ngram_metrics._core.basics.option_checks import RESAMPLES, check_choice, ch
 from ngram_metrics._core.scoring.resampling import SEED, checked_seed, interval
 from ngram_metrics._core.text.labels import Labels
 from ngram_metrics.significance.comparisons import (
+    CORRECTIONS,
     TRIALS,
     Correction,
     PairPValues,
     PValue,
     Test,
     baseline_pairs,
-    check_correction,
     compare_all_pairs,
     correct,
     warn_of_few,
@@ -132,7 +132,7 @@ def paired_bootstrap(
     _check_number("resamples", resamples, _FEWEST_RESAMPLES)
     check_confidence(confidence, "micro", resamples)
     seed = checked_seed(seed)
-    check_correction(correction)
+    check_choice("correction", correction, CORRECTIONS)
     check_choice("alternative", alternative, get_args(Alternative))
     tested = pair_systems(systems, baseline, clusters)
     warn_of_few(tested)
@@ -170,7 +170,7 @@ def paired_approximate_randomization(
     """
     _check_number("trials", trials)
     seed = checked_seed(seed)
-    check_correction(correction)
+    check_choice("correction", correction, CORRECTIONS)
     tested = pair_systems(systems, baseline, clusters)
     pairs = baseline_pairs(tested, list(systems).index(baseline))
     ((p_values, _),) = randomization_p_values([tested], pairs, trials, seed)
@@ -222,7 +222,7 @@ def matrix(
         (500, 10000)
     """
     check_choice("test", test, get_args(Test))
-    check_correction(correction)
+    check_choice("correction", correction, CORRECTIONS)
     seed = checked_seed(seed)
     names = list_names(systems)
     if len(names) < 2:

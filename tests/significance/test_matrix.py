@@ -185,7 +185,9 @@ def test_what_cannot_be_a_matrix_is_refused():
         matrix(one)
     with pytest.raises(ValueError, match=r"unknown test 'sign': expected one of \['randomization', 'bootstrap'\]"):
         matrix(systems, "sign")
-    with pytest.raises(ValueError, match="unknown correction 'none': expected 'holm' or None"):
+    with pytest.raises(
+        ValueError, match=r"unknown correction 'none': expected one of .None, 'holm'.; did you mean None"
+    ):
         matrix(systems, correction="none")
     with pytest.raises(TypeError, match="systems is a list: expected a mapping of names to metrics"):
         matrix([systems["base"]])
