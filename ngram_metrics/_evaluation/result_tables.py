@@ -61,6 +61,7 @@ class Style(NamedTuple):
         intervals: whether tables have intervals.
         caption: LaTeX for the caption, instead of the sentence on the data.
         label: the label of the LaTeX table.
+        heads: the names of values as papers write them, instead of their own.
     """
 
     digits: int | None = None
@@ -69,6 +70,7 @@ class Style(NamedTuple):
     intervals: bool = True
     caption: str | None = None
     label: str | None = None
+    heads: Mapping[str, str] = MappingProxyType({})
 
     @property
     def places(self) -> int:
@@ -81,10 +83,9 @@ PLAIN = Style()
 
 
 class _Table(NamedTuple):
-    """A header and rows with the same number of cells, the first of which, as many as ``names``, are names."""
+    """Columns of equal length, each with its head first, of which the first, as many as ``names``, hold names."""
 
-    header: list[str]
-    rows: list[list[str]]
+    columns: list[list[str]]
     names: int
 
 
@@ -99,9 +100,9 @@ def terminal_width() -> int:
     return shutil.get_terminal_size().columns if to_terminal else sys.maxsize
 
 
-def notes(outcome: Outcome, style: Style = PLAIN, heads: Mapping[str, str] = MappingProxyType({})) -> list[str]:
-    """Return the notes between a table and the signatures, with the ``heads`` of values, by default their names."""
-    return [_describe_data(outcome, outcome.references), *_explain(outcome, style, heads)]
+def notes(outcome: Outcome, style: Style = PLAIN) -> list[str]:
+    """Return the notes between a table and the signatures."""
+    return [_describe_data(outcome, outcome.references), *_explain(outcome, style)]
 
 
 def _describe_data(outcome: Outcome, references: Sequence[str] = ()) -> str:
@@ -113,7 +114,7 @@ def _describe_data(outcome: Outcome, references: Sequence[str] = ()) -> str:
     return cell_text(f"{pluralize(outcome.segments, 'segment')}, {described}, scores on a 0-100 scale")
 
 
-def _explain(outcome: Outcome, style: Style, heads: Mapping[str, str]) -> list[str]:
+def _explain(outcome: Outcome, style: Style) -> list[str]:
     plan = outcome.plan
     lines = []
     drawn = "" if plan.cluster_count is None else f" of {pluralize(plan.cluster_count, 'cluster')}"
@@ -123,14 +124,14 @@ def _explain(outcome: Outcome, style: Style, heads: Mapping[str, str]) -> list[s
         correction = " with Holm's correction" if plan.correction == "holm" else ", not corrected"
         test = f"paired {plan.test} test{drawn}{correction}"
         lines.append(f"{_MARKS} {outcome.baseline}: p < {SIGNIFICANT}, {test}")
-        if detectable := _list_detectable(outcome, heads):
+        if detectable := _list_detectable(outcome, style.heads):
             lines.append(f"Differences from {outcome.baseline} below about {detectable} would often be missed")
         if style.details:
             lines.append(
                 f"Ranks are those that the tests of all pairs, of {outcome.pair_draws}, allow: from 1 + the systems "
                 f"that are significantly better to {len(outcome.results)} - those that are significantly worse"
             )
-    if lower := [heads.get(value, value) for value, better in outcome.higher_is_better.items() if not better]:
+    if lower := [style.heads.get(value, value) for value, better in outcome.higher_is_better.items() if not better]:
         lines.append(f"A lower score is better: {', '.join(lower)}")
     counts = {name: len(set(labels)) for name, labels in outcome.grouping.items() if name not in outcome.grouped}
     if counts:
@@ -139,10 +140,10 @@ def _explain(outcome: Outcome, style: Style, heads: Mapping[str, str]) -> list[s
     return list(map(cell_text, lines))
 
 
-def _heads(outcome: Outcome) -> dict[str, str]:
-    """Return the values of metrics with the names that papers write."""
+def _for_papers(style: Style, outcome: Outcome) -> Style:
+    """Return a style with the names that papers write for the values of metrics."""
     titles = {value: REGISTRY[value].title for value in outcome.values if value in REGISTRY}
-    return {**titles, **_ROUGE_HEADS}
+    return style._replace(heads={**titles, **_ROUGE_HEADS})
 
 
 def _list_detectable(outcome: Outcome, heads: Mapping[str, str]) -> str:
@@ -333,12 +334,15 @@ def _format_tsv(outcome: Outcome, style: Style) -> list[str]:
 
 
 def _format_markdown(outcome: Outcome, style: Style) -> list[str]:
+    style = _for_papers(style, outcome)
     lines = []
-    for table in _make_tables(outcome, style, by_value=style.details, heads=_heads(outcome)):
-        header, *rows = ([cell.strip().translate(_MARKDOWN) for cell in row] for row in [table.header, *table.rows])
+    for table in _make_tables(outcome, style, by_value=style.details):
+        header, *rows = (
+            [cell.strip().translate(_MARKDOWN) for cell in row] for row in zip(*table.columns, strict=True)
+        )
         marks = [":--"] * table.names + ["--:"] * (len(header) - table.names)
         lines += [*(f"| {' | '.join(row)} |" for row in [header, marks, *rows]), ""]
-    for note in notes(outcome, style, _heads(outcome)):
+    for note in notes(outcome, style):
         line = note.translate(_MARKDOWN)
         # A line that begins with a plus is an item of a list.
         lines.append(f"\\{line}  " if line.startswith("+") else f"{line}  ")
@@ -347,17 +351,18 @@ def _format_markdown(outcome: Outcome, style: Style) -> list[str]:
 
 def _format_latex(outcome: Outcome, style: Style) -> list[str]:
     r"""Return a table that needs ``\usepackage{booktabs}``, with what explains its marks below it."""
+    style = _for_papers(style, outcome)
     data = _describe_data(outcome)
-    explanations = _explain(outcome, style, _heads(outcome))
+    explanations = _explain(outcome, style)
     if style.caption is not None:
         explanations.insert(0, data)
     caption = f"{data.translate(_LATEX)}." if style.caption is None else style.caption
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{caption}}}"]
     if style.label is not None:
         lines.append(rf"\label{{{style.label}}}")
-    for table in _make_tables(outcome, style, by_value=style.details, heads=_heads(outcome)):
-        header, *rows = (_latex_row(row, table.names) for row in [table.header, *table.rows])
-        begin = rf"\begin{{tabular}}{{{'l' * table.names}{'r' * (len(table.header) - table.names)}}}"
+    for table in _make_tables(outcome, style, by_value=style.details):
+        header, *rows = (_latex_row(row, table.names) for row in zip(*table.columns, strict=True))
+        begin = rf"\begin{{tabular}}{{{'l' * table.names}{'r' * (len(table.columns) - table.names)}}}"
         lines += [begin, r"\toprule", header, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", ""]
     if explanations:
         below = ". ".join(explanations).translate(_LATEX).replace(_MARKS, r"$^{+}$ better, $^{-}$ worse than", 1)
@@ -387,57 +392,46 @@ _FORMATTERS: Mapping[str, Callable[[Outcome, Style], list[str]]] = {
 }
 
 
-def _make_tables(
-    outcome: Outcome, style: Style, by_value: bool, heads: Mapping[str, str] | None = None
-) -> list[_Table]:
+def _make_tables(outcome: Outcome, style: Style, by_value: bool) -> list[_Table]:
     """Return the tables of all systems and of groups, one for all values, or one for each.
 
-    With ``heads``, columns have heads as papers write them, with an arrow where a lower score is better.
+    With ``style.heads`` there is an arrow where a lower score is better. A score without a mark has a space if another
+    has a mark.
     """
-    titles = {value: cell_text(value) for value in outcome.values}
-    if heads is not None:
-        for value, better in outcome.higher_is_better.items():
-            titles[value] = heads.get(value, titles[value]) + ("" if better else " ↓")
     tables = []
     for values in [[value] for value in outcome.values] if by_value else [outcome.values]:
-        for name_heads, rows in _list_tables(outcome):
-            table = _Table(list(map(cell_text, name_heads)), [], len(name_heads))
-            is_grouped = table.names == 2
-            table.header.extend(["segments"] * is_grouped + [titles[value] for value in values])
-            for names, results in rows:
-                segments = [str(results[values[0]].segments)] * is_grouped
-                table.rows.append([*map(cell_text, names), *segments])
-            _add_scores(table, [results for _, results in rows], values, outcome, style)
+        for heads, rows in _list_tables(outcome):
+            results = [row_results for _, row_results in rows]
+            columns = [list(map(cell_text, names)) for names in zip(heads, *(names for names, _ in rows), strict=True)]
+            is_grouped = len(heads) > 1
+            if is_grouped:
+                columns.append(["segments", *(str(row[values[0]].segments) for row in results)])
+            for value in values:
+                better = outcome.higher_is_better[value]
+                head = style.heads.get(value, cell_text(value)) + (" ↓" if style.heads and not better else "")
+                marks = [mark_difference(row[value], better) for row in results]
+                cells = [format_score(row[value], style) for row in results]
+                columns.append(
+                    [head, *(cell + (mark or " " * any(marks)) for cell, mark in zip(cells, marks, strict=True))]
+                )
             if style.details and not is_grouped:
-                _add_details(table, outcome, values[0], style)
-            tables.append(table)
+                columns += _detail_columns(outcome, values[0], style)
+            tables.append(_Table(columns, len(heads)))
     return tables
 
 
-def _add_scores(
-    table: _Table, results: Sequence[dict[str, Result]], values: Sequence[str], outcome: Outcome, style: Style
-) -> None:
-    """Add the scores of values with intervals and marks, and a space for no mark if any score has one."""
-    for value in values:
-        marks = [mark_difference(row[value], outcome.higher_is_better[value]) for row in results]
-        for cells, row, mark in zip(table.rows, results, marks, strict=True):
-            cells.append(format_score(row[value], style) + (mark or " " * any(marks)))
-
-
-def _add_details(table: _Table, outcome: Outcome, value: str, style: Style) -> None:
-    """Add the difference, the p-value, the rank, and the parts of the score."""
-    results = {system: results[value] for system, results in outcome.results.items()}
-    columns: dict[str, list[str]] = {}
+def _detail_columns(outcome: Outcome, value: str, style: Style) -> list[list[str]]:
+    """Return the columns of differences, p-values, ranks, and parts of the score."""
+    results = [system_results[value] for system_results in outcome.results.values()]
+    columns = []
     if len(results) > 1:
-        columns["difference"] = [format_difference(result, style.places) for result in results.values()]
-        columns["p"] = list(map(format_p_value, results.values()))
-        columns["rank"] = [format_rank(outcome.ranks[value][system]) for system in results]
-    for name in list_parts(next(iter(results.values()))):
-        parts = [format_part(name, list_parts(result)[name], style.places) for result in results.values()]
-        columns[_PARTS.get(name, name)] = parts
-    table.header.extend(columns)
-    for cells, *added in zip(table.rows, *columns.values(), strict=True):
-        cells.extend(added)
+        ranks = outcome.ranks[value].values()
+        columns.append(["difference", *(format_difference(result, style.places) for result in results)])
+        columns += [["p", *map(format_p_value, results)], ["rank", *map(format_rank, ranks)]]
+    for name in list_parts(results[0]):
+        parts = [format_part(name, list_parts(result)[name], style.places) for result in results]
+        columns.append([_PARTS.get(name, name), *parts])
+    return columns
 
 
 def list_parts(result: Result) -> dict[str, float]:
@@ -455,10 +449,9 @@ def format_part(name: str, part: float, digits: int) -> str:
 
 def _align(table: _Table) -> list[str]:
     """Draw a table as text: names aligned to the left, numbers to the right."""
-    widths = [max(map(len, column)) for column in zip(table.header, *table.rows, strict=True)]
-    lines = []
-    for row in [table.header, *table.rows]:
-        cells = [cell.ljust(width) for cell, width in zip(row[: table.names], widths, strict=False)]
-        cells += [cell.rjust(width) for cell, width in zip(row[table.names :], widths[table.names :], strict=True)]
-        lines.append("  ".join(cells).rstrip())
-    return lines
+    padded = []
+    for index, column in enumerate(table.columns):
+        align = str.ljust if index < table.names else str.rjust
+        width = max(map(len, column))
+        padded.append([align(cell, width) for cell in column])
+    return ["  ".join(row).rstrip() for row in zip(*padded, strict=True)]
