@@ -249,18 +249,18 @@ class StatisticsColumns:
         for start in range(0, table.rows, _ROWS):
             rows = slice(start, min(start + _ROWS, table.rows))
             hypotheses = read_texts(table, self._preds, rows)
-            references = self._references(table, rows)
+            references: list[str] | list[list[str]]
+            if self._may_be_lists:
+                references = read_references(table, self._target[0], rows)
+            else:
+                texts = [read_texts(table, name, rows) for name in self._target]
+                references = list(map(list, zip(*texts, strict=True)))
             columns: list[Tensor] = [torch.ones((rows.stop - start, 1), dtype=torch.int64)] * (1 + len(scorers))
             with numbered_from(start, "row {} of the batch"):
                 counted = list(count_systems(scorers, [hypotheses], references))
             for index, counts in counted:
                 columns[1 + index] = self._metrics[index].columns(counts, start)
             yield rows, torch.cat(columns, 1).numpy()
-
-    def _references(self, table: Table[AnyTable], rows: slice) -> list[str] | list[list[str]]:
-        if self._may_be_lists:
-            return read_references(table, self._target[0], rows)
-        return [list(texts) for texts in zip(*(read_texts(table, name, rows) for name in self._target), strict=True)]
 
 
 def _add_scores(table: Table[AnyTable], columns: Sequence[int], rows: Integers | None, scores: Columns) -> AnyTable:
