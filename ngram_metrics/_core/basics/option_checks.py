@@ -198,15 +198,6 @@ def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, .
     return keys
 
 
-def value_indices(rouge_keys: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return torchmetrics' names of all values, such as ``rouge1_fmeasure``, with the indices of key and value."""
-    return {
-        f"{key}_{name}": (key_index, column)
-        for key_index, key in enumerate(rouge_keys)
-        for name, column in ROUGE_VALUES.items()
-    }
-
-
 def refuse_equal_names(names: Iterable[tuple[str, Iterable[str]]]) -> None:
     """Raise ValueError if two metrics, each with the names that it writes, write one name."""
     writers: dict[str, str] = {}

@@ -39,6 +39,7 @@ from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.basics.option_checks import (
     DEFAULT_ROUGE_KEYS,
     ROUGE_KEYS,
+    ROUGE_VALUES,
     Accumulate,
     Average,
     RougeKey,
@@ -46,7 +47,6 @@ from ngram_metrics._core.basics.option_checks import (
     checked_keys,
     checked_order,
     exact,
-    value_indices,
 )
 from ngram_metrics._core.counting.all_pairs import MatchBlock
 from ngram_metrics._core.counting.documents import (
@@ -383,7 +383,10 @@ def make_rouge(
     variants = tuple(ROUGE_KEYS[key] for key in keys)
     measure = MeanRougeMeasure(variants) if accumulate == "avg" else RougeMeasure(variants)
     titles: dict[str, str] = {key: f"{key}_fmeasure" for key in keys}
-    return Scorer(reader, measure, average, value_indices(keys), titles, math.nan)
+    values = {
+        f"{key}_{name}": (index, column) for index, key in enumerate(keys) for name, column in ROUGE_VALUES.items()
+    }
+    return Scorer(reader, measure, average, values, titles, math.nan)
 
 
 ROWS = (
