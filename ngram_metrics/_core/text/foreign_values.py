@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import numpy as np
     from torch import Tensor
 
-#: Types that are not columns of tables.
-_NO_COLUMNS = (str, list, tuple, Mapping)
 #: The types of tables with several columns, by their packages.
 _FRAMES: dict[str, tuple[str, ...]] = {
     "pandas": ("DataFrame",),
@@ -70,7 +68,7 @@ def list_column(value: object, where: str) -> Any:
 
     Raises TypeError for a table with several columns, which ``where`` names.
     """
-    if isinstance(value, (_NO_COLUMNS, tensor_and_array_types())):
+    if isinstance(value, (str, list, tuple, Mapping, *tensor_and_array_types())):
         return value
     package = frame_package(value)
     if package is not None:

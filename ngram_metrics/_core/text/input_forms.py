@@ -423,19 +423,13 @@ def _split_references(items: Documents, is_text: bool, tuple_tokens: bool) -> tu
     return list(chain.from_iterable(items)), list(map(len, items))
 
 
-def _list_item(item: object) -> Any:
-    """Return an array of objects or a column of a table as a list, and any other object as it is."""
-    if isinstance(item, (list, tuple, tensor_types())):  # first, because the other checks take longer
-        return item
-    if isinstance(item, array_types()):
-        return to_tensor_or_list(item, "an item of target") if item.dtype.kind in _NO_NUMBERS else item
-    return list_column(item, "an item of target")
-
-
-def _list_references(item: object, is_text: bool, tuple_tokens: bool) -> Sequence[object]:
+def _list_references(item: Any, is_text: bool, tuple_tokens: bool) -> Sequence[object]:
     """Return the references in an item of ``target``, which may itself be the only reference."""
-    item = _list_item(item)
-    # list and tuple first: the check against Sequence takes ten times as long.
+    # list and tuple first, here and below: the other checks take ten times as long.
+    if not isinstance(item, (list, tuple, tensor_types())):
+        is_array = isinstance(item, array_types())
+        if not is_array or item.dtype.kind in _NO_NUMBERS:
+            item = to_tensor_or_list(item, "an item of target") if is_array else list_column(item, "an item of target")
     if isinstance(item, (str, bytes)) or not isinstance(item, (list, tuple, Sequence)):
         return [item]
     if is_text or len(item) == 0:
