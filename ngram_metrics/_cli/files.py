@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import lzma
 import os
 import sys
@@ -204,6 +203,8 @@ class Source:
         return value
 
     def _json(self, text: str, line: int) -> object:
+        import json  # few runs need it
+
         try:
             value: object = json.loads(text)
         except (ValueError, RecursionError) as error:

@@ -164,8 +164,9 @@ def _check_text_options(parser: Parser, options: Options) -> None:
     for action in parser.text_actions:
         name = "tokenizer" if action.dest == "spm_model" else action.dest
         if getattr(options, action.dest) and not any(name in row.text_options for row in rows):
-            option, takers = action.option_strings[0], _enumerate(takers_of(name))
-            parser.error(f"{option} is for {takers}, and does nothing for {_enumerate(options.metrics)}")
+            takers = _enumerate(takers_of(name))
+            metrics = _enumerate(options.metrics)
+            parser.error(f"{action.option_strings[0]} is for {takers}, and does nothing for {metrics}")
     if options.spm_model and options.tokenizer:
         parser.error("--tokenizer and --spm-model: expected one of them")
 

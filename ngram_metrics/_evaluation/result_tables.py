@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import html
-import json
 import re
-import shutil
 import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -96,8 +92,11 @@ def format_outcome(outcome: Outcome, form: str, style: Style) -> str:
 
 def terminal_width() -> int:
     """Return the width of the terminal that standard output is, or no limit for a file."""
-    to_terminal = sys.stdout is not None and sys.stdout.isatty()
-    return shutil.get_terminal_size().columns if to_terminal else sys.maxsize
+    if sys.stdout is None or not sys.stdout.isatty():
+        return sys.maxsize
+    from shutil import get_terminal_size  # what few runs need is imported where it is used
+
+    return get_terminal_size().columns
 
 
 def notes(outcome: Outcome, style: Style = PLAIN) -> list[str]:
@@ -251,17 +250,19 @@ def _list_tables(outcome: Outcome) -> Iterator[tuple[list[str], list[tuple[list[
 
 def html_table(outcome: Outcome) -> str:
     """Return a table for notebooks, in light and dark colours, and one for each grouping."""
+    from html import escape
+
     tables = []
     for heads, rows in _list_tables(outcome):
-        header = "".join(f"<th>{html.escape(cell_text(head))}</th>" for head in [*heads, *outcome.values])
+        header = "".join(f"<th>{escape(cell_text(head))}</th>" for head in [*heads, *outcome.values])
         body = []
         for names, results in rows:
-            cells = [f"<th>{html.escape(cell_text(name))}</th>" for name in names]
+            cells = [f"<th>{escape(cell_text(name))}</th>" for name in names]
             cells += [_html_cell(result, outcome.higher_is_better[value]) for value, result in results.items()]
             body.append(f"<tr>{''.join(cells)}</tr>")
         tables.append(f"<table><thead><tr>{header}</tr></thead><tbody>{''.join(body)}</tbody></table>")
-    below = "<br>".join(map(html.escape, notes(outcome)))
-    details = "<br>".join(map(html.escape, signatures(outcome)))
+    below = "<br>".join(map(escape, notes(outcome)))
+    details = "<br>".join(map(escape, signatures(outcome)))
     return (
         f'<div class="ngram-metrics"><style>{_CSS}</style>{"".join(tables)}<p><small>{below}</small></p>'
         f"<details><summary>Signatures</summary><small>{details}</small></details></div>"
@@ -290,6 +291,8 @@ def _format_table(outcome: Outcome, style: Style) -> list[str]:
 
 
 def _format_json(outcome: Outcome, style: Style) -> list[str]:
+    import json
+
     plan = outcome.plan
     document: dict[str, object] = {"segments": outcome.segments, "references": list(outcome.references)}
     document["systems"] = _list_entries(outcome.results, style.digits, "segments")
@@ -328,7 +331,7 @@ def _format_tsv(outcome: Outcome, style: Style) -> list[str]:
         if style.details and not group and outcome.ranks:
             row |= zip(_RANKS, map(str, outcome.ranks[value][system]), strict=True)
         rows.append(row)
-    names = ["group", "system", "value", *(part.name for part in fields(Result)), *_RANKS]
+    names = ["group", "system", "value", *Result._fields, *_RANKS]
     columns = [name for name in names if any(name in row for row in rows)]
     return ["\t".join(columns), *("\t".join(row.get(column, "") for column in columns) for row in rows)]
 

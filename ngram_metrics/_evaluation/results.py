@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -23,8 +23,7 @@ MOST_GROUPS = 50
 SIGNIFICANT = 0.05
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """One value of a system. Scores, and the parts of scores, are from 0 to 1. What does not apply is None.
 
     Attributes:
@@ -74,7 +73,7 @@ class Result:
 
     def known(self) -> dict[str, Any]:
         """Return all attributes that are not None by name."""
-        return {name: part for name, part in asdict(self).items() if part is not None}
+        return {name: part for name, part in self._asdict().items() if part is not None}
 
 
 def make_results(

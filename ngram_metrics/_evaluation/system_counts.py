@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -190,8 +189,8 @@ def compute_results(
             low, high = next(ends)
             if low:
                 for title, value in counts.scorer.titles.items():
-                    metric_results[title] = replace(
-                        metric_results[title], low=low[value].item(), high=high[value].item()
+                    metric_results[title] = metric_results[title]._replace(
+                        low=low[value].item(), high=high[value].item()
                     )
             results[system] |= metric_results
     if not others or not compared:
@@ -210,7 +209,7 @@ def compute_results(
             comparisons = _compare(systems[system][index], base_score, base_scores)
             for title, value in base.scorer.titles.items():
                 drawn: dict[str, Any] = {part: values[value][position].item() for part, values in parts.items()}
-                results[system][title] = replace(results[system][title], **comparisons[value], **drawn)
+                results[system][title] = results[system][title]._replace(**comparisons[value], **drawn)
     return results
 
 

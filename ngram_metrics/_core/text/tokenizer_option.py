@@ -9,7 +9,6 @@ pieces. Importing this module imports no torch.
 from __future__ import annotations
 
 import importlib
-import json
 import unicodedata
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
@@ -124,6 +123,8 @@ def callable_name(function: object) -> str:
 
 def _digest(tokenizer: Any) -> str:
     """Return a digest of the vocabulary and the rules of a tokenizer."""
+    import json  # a rule needs no digest
+
     settings = json.loads(tokenizer.to_str())
     for name in ("padding", "truncation"):  # these change from call to call, but not the counts
         settings.pop(name, None)
