@@ -13,7 +13,7 @@ from ngram_metrics._core.counting.documents import DocumentGroups, host_counts
 from ngram_metrics._core.text.messages import visible
 from ngram_metrics._core.text.word_reader import WordReader
 from ngram_metrics._evaluation.evaluate_arguments import Texts
-from ngram_metrics._evaluation.page.flags import flags_of, titles_of
+from ngram_metrics._evaluation.page.flags import TITLES, Flag, flags_of
 from ngram_metrics._evaluation.page.page_words import ORDERS, Integers, Words, match_words, split_words, word_accuracy
 from ngram_metrics._evaluation.result_tables import Style, format_outcome, grouping_head, label_text
 from ngram_metrics._evaluation.results import Outcome, Result, Results
@@ -75,7 +75,7 @@ def page_data(
         "sources": sources,
         "columns": _columns(outcome, digits),
         "flags": {
-            "titles": titles_of(sources),
+            "titles": {flag: title for flag, title in TITLES.items() if flag != Flag.SOURCE or sources is not None},
             "of_systems": flags_of(texts, sources, sides.hypotheses, sides.references, lengths),
         },
         "copies": {form: format_outcome(outcome, form, style) for form in COPIES},

@@ -29,7 +29,8 @@ class Flag(IntFlag):
     FORM = 16
 
 
-_TITLES = {
+#: The titles of the flags.
+TITLES = {
     Flag.EMPTY: "empty output",
     Flag.SOURCE: "equal to the source",
     Flag.REPEATED: "repeated n-grams",
@@ -38,11 +39,6 @@ _TITLES = {
 }
 #: The digits of all combinations of flags.
 _DIGITS = string.digits + string.ascii_lowercase[:22]
-
-
-def titles_of(sources: Sequence[str] | None) -> dict[int, str]:
-    """Return the titles of the flags that outputs may have, by their numbers."""
-    return {int(flag): title for flag, title in _TITLES.items() if flag != Flag.SOURCE or sources is not None}
 
 
 def flags_of(
