@@ -54,11 +54,6 @@ from ngram_metrics.significance.paired_systems import Paired, System, list_names
 
 __all__ = ["Comparison", "PValue", "matrix", "paired_approximate_randomization", "paired_bootstrap", "standard_error"]
 
-#: An interval leaves out one draw at each end.
-_FEWEST_RESAMPLES = 3
-#: The name of the system whose standard error is asked for.
-_METRIC = "the metric"
-
 
 class Comparison(NamedTuple):
     """The score of a system, and its comparison with the baseline, on the page docs/concepts/paired_tests.md.
@@ -129,7 +124,7 @@ def paired_bootstrap(
         >>> result["better"]["chrf"].p_value < 0.01
         True
     """
-    _check_number("resamples", resamples, _FEWEST_RESAMPLES)
+    _check_number("resamples", resamples, 3)  # an interval leaves out one draw at each end
     check_confidence(confidence, "micro", resamples)
     seed = checked_seed(seed)
     check_choice("correction", correction, CORRECTIONS)
@@ -261,7 +256,7 @@ def standard_error(
     """
     _check_number("resamples", resamples, 2)
     seed = checked_seed(seed)
-    tested = pair_systems({_METRIC: metric}, _METRIC, clusters)
+    tested = pair_systems({"the metric": metric}, "the metric", clusters)
     (scores,) = resample_scores([tested], resamples, seed)  # (resamples, 1, *score_shape)
     return {name: spread.item() for name, spread in tested.scorer.name_values(scores[:, 0].std(0)).items()}
 
