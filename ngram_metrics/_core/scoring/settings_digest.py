@@ -9,7 +9,7 @@ from functools import partial
 from numbers import Number
 
 from ngram_metrics._core.basics.lazy import np
-from ngram_metrics._core.text.tokenizer_option import callable_name, has_vocabulary, tokenizer_signature
+from ngram_metrics._core.text.tokenizer_option import callable_name, tokenizer_signature, vocabulary_package
 
 #: The version of the states and of the text that is digested. It grows by one if either changes, or if a default does.
 VERSION = 1
@@ -57,6 +57,6 @@ def _reduce(value: object) -> object:
         return value
     if isinstance(value, partial):
         return ["partial", _reduce(value.func), _reduce(value.args), _reduce(sorted(value.keywords.items()))]
-    if has_vocabulary(value):
+    if vocabulary_package(value) is not None:
         return tokenizer_signature(value)["tok"]  # with a digest of its vocabulary and rules
     return callable_name(value)
