@@ -6,7 +6,7 @@ An object of a package exists only if the package is imported.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import TYPE_CHECKING, Any, Literal
 
 from ngram_metrics._core.text.messages import type_name
@@ -52,6 +52,11 @@ def _imported_types(package: str, name: str) -> tuple[Any, ...]:
     module = sys.modules.get(package)
     # A package that another thread is importing may not have its types yet.
     return (getattr(module, name),) if hasattr(module, name) else ()
+
+
+def is_sequence_like(value: object) -> bool:
+    """Return whether an object has a length, as sequences, arrays and columns have, and is no text, mapping or set."""
+    return hasattr(value, "__len__") and not isinstance(value, (str, bytes, Mapping, Set))
 
 
 def frame_package(value: object) -> Literal["pandas", "polars", "pyarrow"] | None:

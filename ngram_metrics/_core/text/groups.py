@@ -7,11 +7,11 @@ or one padded id tensor ``(documents, width)``. A document is text, tokens or id
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
 from itertools import chain
 
 from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.counting.documents import DocumentGroups, RaggedSides, host_counts
+from ngram_metrics._core.text.foreign_values import is_sequence_like
 from ngram_metrics._core.text.input_forms import (
     Documents,
     Segments,
@@ -85,12 +85,12 @@ def _split(side: Groups, name: str) -> list[tuple[Documents, bool]]:
     listed = to_tensor_or_list(side, name)
     if isinstance(listed, torch.Tensor) and listed.dim() != 3:
         raise ValueError(f"{name} has shape {tuple(listed.shape)}: expected (rows, documents, width)")
-    if not _is_row(listed):
+    if not is_sequence_like(listed):
         raise TypeError(f"{name} is {type_name(listed)}: expected a sequence of rows")
     rows = []
     for index, row in enumerate(listed):
         row = to_tensor_or_list(row, f"row {index} of {name}")
-        if not _is_row(row):
+        if not is_sequence_like(row):
             hint = "; a single row of texts goes into a list, as in [samples]" if isinstance(row, str) else ""
             raise TypeError(
                 f"row {index} of {name} is {type_name(row)}, {shortened(row)}: expected a sequence of documents{hint}"
@@ -101,7 +101,3 @@ def _split(side: Groups, name: str) -> list[tuple[Documents, bool]]:
             )
         rows.append((list(row), isinstance(row, torch.Tensor)))
     return rows
-
-
-def _is_row(value: object) -> bool:
-    return hasattr(value, "__len__") and not isinstance(value, (str, bytes, Mapping, Set))

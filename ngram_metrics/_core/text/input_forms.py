@@ -22,7 +22,7 @@ It imports neither torch nor numpy before it is given a tensor or an array.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Container, Mapping, Sequence, Set, Sized
+from collections.abc import Container, Sequence, Set, Sized
 from functools import partial
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias, cast
@@ -32,6 +32,7 @@ from ngram_metrics._core.text.foreign_values import (
     array_types,
     float_types,
     integer_types,
+    is_sequence_like,
     list_column,
     tensor_and_array_types,
     tensor_types,
@@ -380,7 +381,7 @@ def _items(name: str, side: object) -> Documents:
                 "because the other side is a sequence"
             )
         return list(side)
-    if isinstance(side, (str, bytes, Mapping, Set)) or not hasattr(side, "__len__"):
+    if not is_sequence_like(side):
         raise TypeError(f"{name} is {type_name(side)}: expected a sequence with one item per segment")
     return list(cast("Documents", side))
 
