@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
 from numbers import Number
+from typing import Any
 
 from ngram_metrics._core.basics.lazy import np
 from ngram_metrics._core.text.tokenizer_option import callable_name, tokenizer_signature, vocabulary_package
@@ -25,10 +26,8 @@ def digest(*settings: object) -> bytes:
     return bytes([VERSION]) + hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-def describe(part: object) -> dict[str, str]:
+def describe(part: Any) -> dict[str, str]:
     """Return all settings of a reader or a measure in words, by their names."""
-    if not is_dataclass(part):
-        return {type(part).__name__: repr(_reduce(part))}
     return {field.name: repr(_reduce(getattr(part, field.name))) for field in fields(part)}
 
 
