@@ -169,10 +169,16 @@ class StatisticsColumns:
         if taken := [name for name in names if name in self.names]:
             raise ValueError(f"by has {taken[0]!r}, which is the name of a column of counts: expected another column")
         stream = open_stream(batch)
-        if stream is not None:
-            return self._sum_stream(stream, names)
-        table = wrap_table(batch, "the batch")
-        return self._sum(table, names, self._count(table))
+        if stream is None:
+            table = wrap_table(batch, "the batch")
+            return self._sum(table, names, self._count(table))
+        import pyarrow
+
+        # One batch is in memory at a time.
+        parts = [self.sums(stream.schema.empty_table(), names)]
+        parts += (pyarrow.Table.from_batches([self.sums(part, names)]) for part in stream)
+        table = wrap_table(pyarrow.concat_tables(parts), "the sums of the batches")
+        return self._sum(table, names, [(slice(None), read_integers(table, self.names))])
 
     def arrow_batches(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         """Yield each batch with the columns of counts, as Spark's ``mapInArrow`` asks, with the errors of a call."""
@@ -222,15 +228,6 @@ class StatisticsColumns:
     @property
     def _digests(self) -> dict[str, str]:
         return {metric.metric: metric.digest for metric in self._metrics}
-
-    def _sum_stream(self, stream: pyarrow.RecordBatchReader, by: tuple[str, ...]) -> pyarrow.Table:
-        """Return the sums of all batches, with one in memory at a time."""
-        import pyarrow
-
-        parts = [self.sums(stream.schema.empty_table(), by)]
-        parts += (pyarrow.Table.from_batches([self.sums(batch, by)]) for batch in stream)
-        table = wrap_table(pyarrow.concat_tables(parts), "the sums of the batches")
-        return self._sum(table, by, [(slice(None), read_integers(table, self.names))])
 
     def _sum(self, table: Table[AnyTable], by: tuple[str, ...], counts: Iterable[tuple[slice, Integers]]) -> AnyTable:
         """Return the sums by group of blocks of counts ``(rows, names)``."""
