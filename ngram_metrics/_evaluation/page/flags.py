@@ -64,21 +64,14 @@ def flags_of(
         other_forms = list(map(find_other_form, outputs, texts.references))
         flags += Flag.FORM * np.array([word is not None for word in other_forms])
         if sources is not None:
-            flags += Flag.SOURCE * _find_copies(outputs, sources, texts.references)
+            # Spaces around a text do not matter, and a source that a reference repeats may be copied.
+            copies = [
+                output.strip() == source.strip() != "" and source.strip() not in map(str.strip, others)
+                for output, source, others in zip(outputs, sources, texts.references, strict=True)
+            ]
+            flags += Flag.SOURCE * np.array(copies)
         digits.append("".join(_DIGITS[flag] for flag in flags.tolist()))
     return digits
-
-
-def _find_copies(
-    outputs: Sequence[str], sources: Sequence[str], references: Sequence[Sequence[str]]
-) -> NDArray[np.bool_]:
-    """Return which outputs equal the source, spaces around it aside, where no reference does."""
-    return np.array(
-        [
-            output.strip() == source.strip() != "" and all(text.strip() != source.strip() for text in texts)
-            for output, source, texts in zip(outputs, sources, references, strict=True)
-        ]
-    )
 
 
 def repetitions(tokens: RaggedTokens) -> NDArray[np.int64]:

@@ -156,7 +156,9 @@ def word_accuracy(
     parts = []
     for tokens in hypotheses:
         produced = _count_words(np.arange(segments), tokens)
-        parts.append((sum_buckets(_matches(produced, wanted)), sum_buckets(produced) + wanted_sums))
+        keys, ours, theirs = np.intersect1d(produced.keys, wanted.keys, assume_unique=True, return_indices=True)
+        matches = _Counts(keys, np.minimum(produced.counts[ours], wanted.counts[theirs]))
+        parts.append((sum_buckets(matches), sum_buckets(produced) + wanted_sums))
     values = torch.from_numpy(np.array(parts, np.float64)).permute(2, 0, 1, 3)  # (clusters, systems, 2, buckets)
     weights = bootstrap_weights(clusters, RESAMPLES, plan.seed)
     (drawn,) = weighted_sums(weights, values[row_order(values.flatten(1))])
@@ -197,8 +199,3 @@ def _count_wanted(references: DocumentGroups) -> _Counts:
     # The last of equal keys has the highest count.
     last = np.append(np.flatnonzero(np.diff(keys[order])), len(keys) - 1)[: len(keys)]
     return _Counts(keys[order][last], documents.counts[order][last])
-
-
-def _matches(produced: _Counts, wanted: _Counts) -> _Counts:
-    keys, ours, theirs = np.intersect1d(produced.keys, wanted.keys, assume_unique=True, return_indices=True)
-    return _Counts(keys, np.minimum(produced.counts[ours], wanted.counts[theirs]))
