@@ -314,7 +314,7 @@ def _list_entries(
 ) -> dict[str, object]:
     """Return results, or mappings of them, as objects of JSON, but for the part ``without``."""
     if isinstance(results, Result):
-        parts = {name: part for name, part in results.known().items() if name != without}
+        parts = {name: part for name, part in results.as_dict().items() if name != without}
         return {name: _scale_part(name, part, digits) for name, part in parts.items()}
     return {str(name): _list_entries(part, digits, without) for name, part in results.items()}
 
@@ -325,7 +325,7 @@ def _format_tsv(outcome: Outcome, style: Style) -> list[str]:
     for group, system, value, result in list_rows(outcome):
         row = {"group": cell_text(group)} if outcome.grouped else {}
         row |= {"system": cell_text(system), "value": cell_text(value)}
-        for name, part in result.known().items():
+        for name, part in result.as_dict().items():
             scaled = _scale_part(name, part, style.digits)
             row[name] = "/".join(map(str, scaled)) if isinstance(scaled, list) else str(scaled)
         if style.details and not group and outcome.ranks:
@@ -440,7 +440,7 @@ def _detail_columns(outcome: Outcome, value: str, style: Style) -> list[list[str
 def list_parts(result: Result) -> dict[str, float]:
     """Return the parts of a score by the names of their columns, from 0 to 1."""
     parts = {f"precision{order}": precision for order, precision in enumerate(result.precisions or (), 1)}
-    return parts | {name: part for name, part in result.known().items() if name in _PARTS}
+    return parts | {name: part for name, part in result.as_dict().items() if name in _PARTS}
 
 
 def format_part(name: str, part: float, digits: int) -> str:

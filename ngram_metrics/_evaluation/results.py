@@ -71,7 +71,7 @@ class Result(NamedTuple):
     hypothesis_length: int | None = None
     reference_length: int | None = None
 
-    def known(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """Return all attributes that are not None by name."""
         return {name: part for name, part in self._asdict().items() if part is not None}
 
