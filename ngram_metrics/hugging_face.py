@@ -84,15 +84,13 @@ class ComputeMetrics:
             ValueError: ids of another shape, several arrays of ids in a tuple, different numbers of batches, or two
                 metrics that write one name; without a tokenizer, a metric with an option for text.
         """
-        values: dict[str, float] = {}
         is_last = compute_result is None or compute_result
         try:
             for batch in _batches(prediction):
                 preds, target = map(self._read, batch)
                 count = _count_unrepeated(len(preds)) if compute_result else None
                 self._update(preds[:count], target[:count])
-            if is_last:
-                values = self._values()
+            values = self._values() if is_last else {}
         except BaseException:
             self.reset()
             raise

@@ -32,11 +32,6 @@ def corpus_stderr(scorer: Scorer, outputs: Sequence[str], references: Sequence[S
     return errors if len(outputs) > 1 else torch.full_like(errors, torch.nan)
 
 
-def is_sample(item: object) -> bool:
-    """Return whether an item is a pair whose output is one text; the references are checked where they are read."""
-    return isinstance(item, tuple | list) and len(item) == 2 and isinstance(item[0], str)
-
-
 class CorpusMetric:
     """A metric of the harness, which keeps the texts of a document, and ``aggregate``, which scores all documents.
 
@@ -65,7 +60,9 @@ class CorpusMetric:
 
     def aggregate(self, items: Sequence[Sample]) -> float:
         """Return the value of all documents, from 0 to 100."""
-        if not items or not all(map(is_sample, items)):
+        # The references are checked where they are read.
+        pairs = (isinstance(item, tuple | list) and len(item) == 2 and isinstance(item[0], str) for item in items)
+        if not items or not all(pairs):
             raise ValueError(self.no_texts)
         outputs, references = zip(*items, strict=True)
         # The bootstrap forks: where torch then starts threads, which OpenMP had started before, it waits for ever.

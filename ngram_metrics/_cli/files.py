@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import lzma
 import os
 import sys
@@ -110,10 +109,8 @@ class Source:
         if self.line == 0 and texts and texts[0].startswith("\ufeff") and (self.part.column or 1) == 1:
             mark = "begins with a byte order mark, which counts as a character, as in sacrebleu"
             warnings.warn(f"{self.part.path} {mark}: remove it, as by sed '1s/^\\xEF\\xBB\\xBF//'", stacklevel=2)
-        if self.part.column is not None:
-            texts = [self._column(text, line) for line, text in enumerate(texts, self.line + 1)]
-        elif self.part.field is not None:
-            texts = [self._string(text, line) for line, text in enumerate(texts, self.line + 1)]
+        if self.part.column is not None or self.part.field is not None:
+            texts = list(map(self._cut, texts, count(self.line + 1)))
         self.line += len(texts)
         return texts
 
@@ -189,21 +186,22 @@ class Source:
                 raise self._too_long(line)
         return texts
 
-    def _column(self, text: str, line: int) -> str:
+    def _cut(self, text: str, line: int) -> str:
+        """Return the column or the field of a line."""
+        if self.part.column is None:
+            value = self._json(text, line)
+            if not isinstance(value, str):
+                raise self.error(line, f"{self.part.field!r} is {shortened(value)}: expected a string")
+            return value
         columns = text.split("\t")
-        wanted = self.part.column or 0
-        if len(columns) < wanted:
-            what = f"the line has {pluralize(len(columns), 'column')}, separated by tabs: expected at least {wanted}"
-            raise self.error(line, what)
-        return columns[wanted - 1]
-
-    def _string(self, text: str, line: int) -> str:
-        value = self._json(text, line)
-        if not isinstance(value, str):
-            raise self.error(line, f"{self.part.field!r} is {shortened(value)}: expected a string")
-        return value
+        if len(columns) < self.part.column:
+            what = f"the line has {pluralize(len(columns), 'column')}, separated by tabs"
+            raise self.error(line, f"{what}: expected at least {self.part.column}")
+        return columns[self.part.column - 1]
 
     def _json(self, text: str, line: int) -> object:
+        import json  # few runs need it
+
         try:
             value: object = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -226,21 +224,16 @@ def open_source(part: FilePart, line_limit: int) -> Iterator[Source]:
             return
         try:
             source = Source(part, stack.enter_context(open(part.path, "rb")), line_limit)
+        except FileNotFoundError as error:
+            raise InputError(f"{part.path}: no such file") from error
+        except IsADirectoryError as error:
+            inside = os.path.join(part.path, "*")
+            raise InputError(f"{part.path} is a directory: expected a file, as {inside} names those in it") from error
         except OSError as error:
-            raise InputError(_explain_missing(part, error)) from error
+            raise InputError(f"{part.path} cannot be read: {error.strerror or error}") from error
         if os.path.isfile(part.path):
             source.unpack()
         yield source
-
-
-def _explain_missing(part: FilePart, error: OSError) -> str:
-    if isinstance(error, IsADirectoryError):
-        return f"{part.path} is a directory: expected a file, as {os.path.join(part.path, '*')} names those in it"
-    if isinstance(error, FileNotFoundError):
-        return f"{part.path}: no such file"
-    if isinstance(error, PermissionError):
-        return f"{part.path} cannot be read: permission denied"
-    return f"{part.path} cannot be read: {error.strerror or error}"
 
 
 class FileSegments(NamedTuple):

@@ -79,9 +79,10 @@ def _run(options: MbrOptions | ScoreOptions, ends: bool) -> list[str]:
 def _score(options: ScoreOptions, sources: Sequence[Source], ends: bool) -> tuple[Outcome, list[str]]:
     """Return what ``score_command.score`` returns, from plain Python if that is faster than importing torch."""
     chunks = read_segments(sources, len(options.systems), len(options.references))
-    if score_in_python.can_score(options):
+    cost_of_character = score_in_python.cost_per_character(options)
+    if cost_of_character is not None:
         with _pause_collection(False), _one_line_warnings():
-            is_small, chunks = score_in_python.read_ahead(chunks, options)
+            is_small, chunks = score_in_python.read_ahead(chunks, cost_of_character)
             if is_small:
                 return score_in_python.score(options, make_scorers(options), chunks), []
     with _delay_signals(), _pause_collection(ends):

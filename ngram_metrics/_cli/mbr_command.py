@@ -57,7 +57,14 @@ def _read_rows(
     done = 0
     readers = (partial(_read_texts, samples, k), partial(_read_weights, weights, k))
     for rows, row_weights in read_in_step((samples, weights), readers):
-        _check_alike(samples, weights, rows, row_weights, done)
+        if len(rows) != len(row_weights):
+            names = f"{samples.part.name} and {weights.part.name}"
+            counts = f"{samples.count_rest()} and {weights.count_rest()}"
+            raise InputError(f"{names} have different numbers of lines: {counts}")
+        for line, (texts, text_weights) in enumerate(zip(rows, row_weights, strict=True), done + 1):
+            if len(texts) != len(text_weights):
+                count = pluralize(len(text_weights), "weight")
+                raise weights.error(line, f"{count}: expected {len(texts)}, one for each hypothesis")
         yield rows, row_weights
         done += len(rows)
 
@@ -109,19 +116,6 @@ def _are_weights(row: object) -> TypeGuard[list[float]]:
     if not isinstance(row, list) or not all(type(weight) in (int, float) for weight in row):
         return False
     return all(0 <= weight <= sys.float_info.max for weight in row) and any(row)
-
-
-def _check_alike(
-    samples: Source, weights: Source, rows: list[list[str]], row_weights: list[list[float]], done: int
-) -> None:
-    names = f"{samples.part.name} and {weights.part.name}"
-    if len(rows) != len(row_weights):
-        counts = f"{samples.count_rest()} and {weights.count_rest()}"
-        raise InputError(f"{names} have different numbers of lines: {counts}")
-    for line, (texts, numbers) in enumerate(zip(rows, row_weights, strict=True), done + 1):
-        if len(texts) != len(numbers):
-            count = pluralize(len(numbers), "weight")
-            raise weights.error(line, f"{count}: expected {len(texts)}, one for each hypothesis")
 
 
 def _format_lines(decoded: Decoded, form: str, done: int) -> Iterator[str]:

@@ -5,21 +5,21 @@ It writes what ``score_command`` writes, to the last byte.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
 from ngram_metrics._cli.command_arguments import ScoreOptions
 from ngram_metrics._cli.files import FileSegments, InputError, warn_of_unicode_forms
-from ngram_metrics._core.metrics.bleu import BleuMeasure
+from ngram_metrics._core.basics.option_checks import ROUGE_VALUES
 from ngram_metrics._core.metrics.registry import row_of
-from ngram_metrics._core.scoring.resampling import ExactSum
 from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.scoring.signature import format_references
 from ngram_metrics._core.text.input_warnings import warn_of_split_references, warn_of_transposed_references
 from ngram_metrics._core.text.reader import Reader
 from ngram_metrics._core.text.word_rules import has_splitter
-from ngram_metrics._evaluation.results import ComparisonPlan, Outcome, Result
+from ngram_metrics._evaluation.results import ComparisonPlan, Outcome, Result, make_results
 
 #: The nanoseconds that importing torch takes, at least.
 COST_OF_TORCH = 1_000_000_000
@@ -29,25 +29,21 @@ _LONG_LINE = 20_000
 _SHORT_LINE = 30
 
 
-def can_score(options: ScoreOptions) -> bool:
-    """Return whether plain Python has everything that the options ask for."""
+def cost_per_character(options: ScoreOptions) -> int | None:
+    """Return the nanoseconds that a character takes more than in arrays, or None if plain Python cannot score it."""
     needs_rows = options.confidence is not None or options.report or options.segments or options.columns
-    is_alone = len(options.systems) == 1
     is_rule = not options.spm_model and has_splitter(options.tokenizer)
-    return is_alone and not needs_rows and is_rule and None not in _costs(options)
+    costs = [row_of(name).python_cost for name in options.metrics]
+    if needs_rows or not is_rule or len(options.systems) > 1 or None in costs:
+        return None
+    return sum(filter(None, costs))
 
 
-def _costs(options: ScoreOptions) -> list[int | None]:
-    """Return the cost of a character for each metric, as its row has it."""
-    return [row_of(name).python_cost for name in options.metrics]
-
-
-def read_ahead(chunks: Iterator[FileSegments], options: ScoreOptions) -> tuple[bool, Iterator[FileSegments]]:
+def read_ahead(chunks: Iterator[FileSegments], cost_of_character: int) -> tuple[bool, Iterator[FileSegments]]:
     """Return whether plain Python counts all segments before torch is imported, and the segments.
 
     An error of a file comes after the segments before it, as if they were counted one after another.
     """
-    cost_of_character = sum(filter(None, _costs(options)))
     cost = 0.0
     ahead = []
     try:
@@ -70,34 +66,30 @@ def _raise(error: InputError) -> Iterator[FileSegments]:
 
 def score(options: ScoreOptions, metrics: Mapping[str, Scorer], chunks: Iterator[FileSegments]) -> Outcome:
     """Return the results of the system in metrics by name."""
-    sums: dict[str, list[Any]] = {}
-    score_sums: dict[str, list[ExactSum]] = {}
-    total = 0
+    rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in metrics}
     for segments in warn_of_unicode_forms(chunks, options.systems):
-        (hypotheses,) = segments.hypotheses
-        total += len(hypotheses)
-        for name, rows in _count(metrics, hypotheses, segments.references).items():
-            if metrics[name].average == "macro":
-                segment_scores = [_flatten(metrics[name].measure.score_in_python(row)) for row in rows]
-                metric_sums = score_sums.setdefault(name, [ExactSum() for _ in segment_scores[0]])
-                for exact_sum, column in zip(metric_sums, zip(*segment_scores, strict=True), strict=True):
-                    exact_sum.add(column)
-            else:
-                counted = [sums[name]] if name in sums else []
-                sums[name] = list(map(_sum_field, zip(*counted, *rows, strict=True)))
+        for name, counted in _count(metrics, segments.hypotheses[0], segments.references).items():
+            rows[name] += counted
     results: dict[str, Result] = {}
     signatures = {}
     is_higher_better: dict[str, bool] = {}
-    written = format_references(len(options.references), len(options.references))
+    references = format_references(len(options.references), len(options.references))
     for name, scorer in metrics.items():
+        sums: list[Any] = []
         if scorer.average == "macro":
-            scores = [exact_sum.total() / total for exact_sum in score_sums[name]]
+            segment_scores = [_flatten(scorer.measure.score_in_python(row)) for row in rows[name]]
+            scores = [math.fsum(column) / len(segment_scores) for column in zip(*segment_scores, strict=True)]
         else:
-            scores = _flatten(scorer.measure.score_in_python(sums[name]))
-        metric_results = _make_results(scorer, scores, sums.get(name, []), total)
+            sums = list(map(_sum_field, zip(*rows[name], strict=True)))
+            scores = _flatten(scorer.measure.score_in_python(sums))
+        indices = {
+            value: index[0] * len(ROUGE_VALUES) + index[1] if index else 0 for value, index in scorer.values.items()
+        }
+        values = {value: scores[index] for value, index in indices.items()}
+        metric_results = make_results(scorer, values, sums, len(rows[name]))
         results |= metric_results
         is_higher_better |= dict.fromkeys(metric_results, scorer.measure.higher_is_better)
-        signatures[name] = scorer.signature(written, "text", {})
+        signatures[name] = scorer.signature(references, "text", {})
     plan = ComparisonPlan(None, options.test, None, 0)
     return Outcome({options.systems[0]: results}, {}, {}, signatures, options.references, is_higher_better, plan)
 
@@ -131,17 +123,3 @@ def _sum_field(values: tuple[Any, ...]) -> Any:
 def _flatten(scores: Any) -> list[float]:
     """Return a score, or the precision, recall and F of each key of ROUGE, as a list of numbers."""
     return list(chain(*scores)) if isinstance(scores, list) else [scores]
-
-
-def _make_results(scorer: Scorer, scores: Sequence[float], sums: Sequence[Any], segments: int) -> dict[str, Result]:
-    """Return the results of a corpus by title, with the parts of BLEU from its summed counts."""
-    if scorer.measure.score_shape:
-        parts = zip(scores[::3], scores[1::3], scores[2::3], strict=True)
-        return {
-            title: Result(fmeasure, segments, precision=precision, recall=recall)
-            for title, (precision, recall, fmeasure) in zip(scorer.titles, parts, strict=True)
-        }
-    (title,) = scorer.titles
-    if not isinstance(scorer.measure, BleuMeasure):
-        return {title: Result(scores[0], segments)}
-    return {title: Result(scores[0], segments, **scorer.measure.parts_in_python(*sums))}

@@ -7,7 +7,7 @@ import math
 import os
 import stat
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn, TextIO, TypeAlias, TypeVar, get_args
 
@@ -83,13 +83,11 @@ class Parser(argparse.ArgumentParser):
             "--chrf-lowercase": ("lowercase for {}", FLAG),
             "--stem": ("stem words for {}", FLAG),
         }
-        version = _printing_action(lambda _: f"ngram-metrics {__version__}\n")
-        show_help = _printing_action(lambda parser: parser.format_help())
         others: OptionRows = {
             "--threads": ("threads of torch; default: 1", {**integer(1, 1024), "default": 1}),
             "--line-limit": (limit_help, integer(1, 10**9)),
-            "--version": ("print the version", {"action": version, "nargs": 0}),
-            "-h --help": ("print this", {"action": show_help, "nargs": 0}),
+            "--version": ("print the version", {"action": "version", "version": f"ngram-metrics {__version__}"}),
+            "-h --help": ("print this", {"action": "help"}),
         }
         rows = {"files": files, "scores": scores, "how text is read": text, "output": output, "other options": others}
         for title, options in rows.items():
@@ -100,7 +98,7 @@ class Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         # Which metrics take an option is in their files, which only this text needs.
-        tokenizers = [f"{_default_tokenizer(name)} for {name}" for name in takers_of("tokenizer")]
+        tokenizers = [f"{make_metric(name).reader.tokenizer or 'none'} for {name}" for name in takers_of("tokenizer")]
         for action in self.text_actions:
             listed = tokenizers if action.dest == "tokenizer" else takers_of(action.dest)
             action.help = str(action.help).format(_enumerate(listed)) if listed else action.help
@@ -119,6 +117,13 @@ class Parser(argparse.ArgumentParser):
         except argparse.ArgumentError as error:
             error.message += did_you_mean(str(value), action.choices or ())
             raise
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        if file is not sys.stdout:
+            super()._print_message(message, file)
+            return
+        with open_output(None) as write:
+            write(message)
 
     def error(self, message: str) -> NoReturn:
         """Exit with code 2 and a message, whatever characters the names in it have."""
@@ -142,7 +147,12 @@ def parse_words(parser: Parser, words: Sequence[str], options: AnyOptions, inste
 
 def check_files_and_text(parser: Parser, options: Options, destinations: Mapping[str, str | None]) -> None:
     """Exit with an error if files cannot be read and written together, or an option for text has no effect."""
-    _check_inputs(parser, options.inputs)
+    parts = [split_name(name) for name in options.inputs]
+    if sum(part.path == "-" for part in parts) > 1:
+        parser.error("standard input can be read once, and - is given twice")
+    for part in parts:
+        if part.column == 0:
+            parser.error(f"{part.name}: columns are counted from 1")
     _check_text_options(parser, options)
     _check_destinations(parser, destinations, [*options.inputs, *filter(None, [options.spm_model])])
 
@@ -154,14 +164,11 @@ def _check_text_options(parser: Parser, options: Options) -> None:
     for action in parser.text_actions:
         name = "tokenizer" if action.dest == "spm_model" else action.dest
         if getattr(options, action.dest) and not any(name in row.text_options for row in rows):
-            takers, metrics = _enumerate(takers_of(name)), _enumerate(options.metrics)
+            takers = _enumerate(takers_of(name))
+            metrics = _enumerate(options.metrics)
             parser.error(f"{action.option_strings[0]} is for {takers}, and does nothing for {metrics}")
     if options.spm_model and options.tokenizer:
         parser.error("--tokenizer and --spm-model: expected one of them")
-
-
-def _default_tokenizer(name: str) -> str:
-    return getattr(make_metric(name).reader, "tokenizer", None) or "none"
 
 
 def _parse_tokenizer(text: str) -> TokenizerName:
@@ -218,18 +225,6 @@ def _enumerate(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _printing_action(text: Callable[[argparse.ArgumentParser], str]) -> type[argparse.Action]:
-    """Return an action that makes a text, prints it, and exits."""
-
-    class Printing(argparse.Action):
-        def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-            with open_output(None) as write:
-                write(text(parser))
-            parser.exit()
-
-    return Printing
-
-
 def check_different(parser: argparse.ArgumentParser, kind: str, names: Sequence[str]) -> None:
     """Exit with an error if a file is named twice, even by another path."""
     for index, name in enumerate(names):
@@ -245,16 +240,6 @@ def is_same(name: str, other: str) -> bool:
 def _resolve(name: str) -> FilePart:
     part = split_name(name)
     return part._replace(name="", path="-" if part.path == "-" else os.path.abspath(part.path))
-
-
-def _check_inputs(parser: Parser, names: Sequence[str]) -> None:
-    """Exit with an error if standard input is named twice, or a column is 0."""
-    parts = [split_name(name) for name in names]
-    if sum(part.path == "-" for part in parts) > 1:
-        parser.error("standard input can be read once, and - is given twice")
-    for part in parts:
-        if part.column == 0:
-            parser.error(f"{part.name}: columns are counted from 1")
 
 
 def _check_destinations(parser: Parser, paths: Mapping[str, str | None], inputs: Sequence[str]) -> None:

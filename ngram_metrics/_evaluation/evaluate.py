@@ -154,7 +154,7 @@ class Evaluation:
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError("to_pandas needs pandas: pip install pandas") from error
         rows = [
-            {"group": group, "system": system, "value": value, **result.known()}
+            {"group": group, "system": system, "value": value, **result.as_dict()}
             for group, system, value, result in result_tables.list_rows(self._outcome)
         ]
         frame = pandas.DataFrame(rows)

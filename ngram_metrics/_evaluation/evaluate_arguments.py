@@ -20,7 +20,7 @@ from ngram_metrics._core.text.messages import did_you_mean, pluralize, shortened
 from ngram_metrics._evaluation import DEFAULT_METRICS
 from ngram_metrics._evaluation.result_tables import cell_text, label_text
 from ngram_metrics._evaluation.results import ComparisonPlan, Grouping
-from ngram_metrics.significance.comparisons import Correction, Test, check_correction
+from ngram_metrics.significance.comparisons import CORRECTIONS, Correction, Test
 
 #: The columns of ``Evaluation.segments`` before the values.
 _SEGMENT_COLUMNS = ("segment", "system")
@@ -116,7 +116,7 @@ def checked_plan(
     check_confidence(confidence, "micro")
     check_choice("test", test, get_args(Test))
     correction = None if correction == "none" else correction
-    check_correction(correction)
+    check_choice("correction", correction, CORRECTIONS)
     numbers = None if clusters is None else cluster_numbers(clusters, texts.first_system, len(texts.references))
     return ComparisonPlan(confidence, test, correction, checked_seed(seed), numbers)
 

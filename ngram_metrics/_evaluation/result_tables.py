@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import html
-import json
 import re
-import shutil
 import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -61,6 +57,7 @@ class Style(NamedTuple):
         intervals: whether tables have intervals.
         caption: LaTeX for the caption, instead of the sentence on the data.
         label: the label of the LaTeX table.
+        heads: the names of values as papers write them, instead of their own.
     """
 
     digits: int | None = None
@@ -69,6 +66,7 @@ class Style(NamedTuple):
     intervals: bool = True
     caption: str | None = None
     label: str | None = None
+    heads: Mapping[str, str] = MappingProxyType({})
 
     @property
     def places(self) -> int:
@@ -81,10 +79,9 @@ PLAIN = Style()
 
 
 class _Table(NamedTuple):
-    """A header and rows with the same number of cells, the first of which, as many as ``names``, are names."""
+    """Columns of equal length, each with its head first, of which the first, as many as ``names``, hold names."""
 
-    header: list[str]
-    rows: list[list[str]]
+    columns: list[list[str]]
     names: int
 
 
@@ -95,13 +92,16 @@ def format_outcome(outcome: Outcome, form: str, style: Style) -> str:
 
 def terminal_width() -> int:
     """Return the width of the terminal that standard output is, or no limit for a file."""
-    to_terminal = sys.stdout is not None and sys.stdout.isatty()
-    return shutil.get_terminal_size().columns if to_terminal else sys.maxsize
+    if sys.stdout is None or not sys.stdout.isatty():
+        return sys.maxsize
+    from shutil import get_terminal_size  # what few runs need is imported where it is used
+
+    return get_terminal_size().columns
 
 
-def notes(outcome: Outcome, style: Style = PLAIN, heads: Mapping[str, str] = MappingProxyType({})) -> list[str]:
-    """Return the notes between a table and the signatures, with the ``heads`` of values, by default their names."""
-    return [_describe_data(outcome, outcome.references), *_explain(outcome, style, heads)]
+def notes(outcome: Outcome, style: Style = PLAIN) -> list[str]:
+    """Return the notes between a table and the signatures."""
+    return [_describe_data(outcome, outcome.references), *_explain(outcome, style)]
 
 
 def _describe_data(outcome: Outcome, references: Sequence[str] = ()) -> str:
@@ -113,7 +113,7 @@ def _describe_data(outcome: Outcome, references: Sequence[str] = ()) -> str:
     return cell_text(f"{pluralize(outcome.segments, 'segment')}, {described}, scores on a 0-100 scale")
 
 
-def _explain(outcome: Outcome, style: Style, heads: Mapping[str, str]) -> list[str]:
+def _explain(outcome: Outcome, style: Style) -> list[str]:
     plan = outcome.plan
     lines = []
     drawn = "" if plan.cluster_count is None else f" of {pluralize(plan.cluster_count, 'cluster')}"
@@ -123,14 +123,14 @@ def _explain(outcome: Outcome, style: Style, heads: Mapping[str, str]) -> list[s
         correction = " with Holm's correction" if plan.correction == "holm" else ", not corrected"
         test = f"paired {plan.test} test{drawn}{correction}"
         lines.append(f"{_MARKS} {outcome.baseline}: p < {SIGNIFICANT}, {test}")
-        if detectable := _list_detectable(outcome, heads):
+        if detectable := _list_detectable(outcome, style.heads):
             lines.append(f"Differences from {outcome.baseline} below about {detectable} would often be missed")
         if style.details:
             lines.append(
                 f"Ranks are those that the tests of all pairs, of {outcome.pair_draws}, allow: from 1 + the systems "
                 f"that are significantly better to {len(outcome.results)} - those that are significantly worse"
             )
-    if lower := [heads.get(value, value) for value, better in outcome.higher_is_better.items() if not better]:
+    if lower := [style.heads.get(value, value) for value, better in outcome.higher_is_better.items() if not better]:
         lines.append(f"A lower score is better: {', '.join(lower)}")
     counts = {name: len(set(labels)) for name, labels in outcome.grouping.items() if name not in outcome.grouped}
     if counts:
@@ -139,10 +139,10 @@ def _explain(outcome: Outcome, style: Style, heads: Mapping[str, str]) -> list[s
     return list(map(cell_text, lines))
 
 
-def _heads(outcome: Outcome) -> dict[str, str]:
-    """Return the values of metrics with the names that papers write."""
+def _for_papers(style: Style, outcome: Outcome) -> Style:
+    """Return a style with the names that papers write for the values of metrics."""
     titles = {value: REGISTRY[value].title for value in outcome.values if value in REGISTRY}
-    return {**titles, **_ROUGE_HEADS}
+    return style._replace(heads={**titles, **_ROUGE_HEADS})
 
 
 def _list_detectable(outcome: Outcome, heads: Mapping[str, str]) -> str:
@@ -250,17 +250,19 @@ def _list_tables(outcome: Outcome) -> Iterator[tuple[list[str], list[tuple[list[
 
 def html_table(outcome: Outcome) -> str:
     """Return a table for notebooks, in light and dark colours, and one for each grouping."""
+    from html import escape
+
     tables = []
     for heads, rows in _list_tables(outcome):
-        header = "".join(f"<th>{html.escape(cell_text(head))}</th>" for head in [*heads, *outcome.values])
+        header = "".join(f"<th>{escape(cell_text(head))}</th>" for head in [*heads, *outcome.values])
         body = []
         for names, results in rows:
-            cells = [f"<th>{html.escape(cell_text(name))}</th>" for name in names]
+            cells = [f"<th>{escape(cell_text(name))}</th>" for name in names]
             cells += [_html_cell(result, outcome.higher_is_better[value]) for value, result in results.items()]
             body.append(f"<tr>{''.join(cells)}</tr>")
         tables.append(f"<table><thead><tr>{header}</tr></thead><tbody>{''.join(body)}</tbody></table>")
-    below = "<br>".join(map(html.escape, notes(outcome)))
-    details = "<br>".join(map(html.escape, signatures(outcome)))
+    below = "<br>".join(map(escape, notes(outcome)))
+    details = "<br>".join(map(escape, signatures(outcome)))
     return (
         f'<div class="ngram-metrics"><style>{_CSS}</style>{"".join(tables)}<p><small>{below}</small></p>'
         f"<details><summary>Signatures</summary><small>{details}</small></details></div>"
@@ -289,6 +291,8 @@ def _format_table(outcome: Outcome, style: Style) -> list[str]:
 
 
 def _format_json(outcome: Outcome, style: Style) -> list[str]:
+    import json
+
     plan = outcome.plan
     document: dict[str, object] = {"segments": outcome.segments, "references": list(outcome.references)}
     document["systems"] = _list_entries(outcome.results, style.digits, "segments")
@@ -310,7 +314,7 @@ def _list_entries(
 ) -> dict[str, object]:
     """Return results, or mappings of them, as objects of JSON, but for the part ``without``."""
     if isinstance(results, Result):
-        parts = {name: part for name, part in results.known().items() if name != without}
+        parts = {name: part for name, part in results.as_dict().items() if name != without}
         return {name: _scale_part(name, part, digits) for name, part in parts.items()}
     return {str(name): _list_entries(part, digits, without) for name, part in results.items()}
 
@@ -321,24 +325,27 @@ def _format_tsv(outcome: Outcome, style: Style) -> list[str]:
     for group, system, value, result in list_rows(outcome):
         row = {"group": cell_text(group)} if outcome.grouped else {}
         row |= {"system": cell_text(system), "value": cell_text(value)}
-        for name, part in result.known().items():
+        for name, part in result.as_dict().items():
             scaled = _scale_part(name, part, style.digits)
             row[name] = "/".join(map(str, scaled)) if isinstance(scaled, list) else str(scaled)
         if style.details and not group and outcome.ranks:
             row |= zip(_RANKS, map(str, outcome.ranks[value][system]), strict=True)
         rows.append(row)
-    names = ["group", "system", "value", *(part.name for part in fields(Result)), *_RANKS]
+    names = ["group", "system", "value", *Result._fields, *_RANKS]
     columns = [name for name in names if any(name in row for row in rows)]
     return ["\t".join(columns), *("\t".join(row.get(column, "") for column in columns) for row in rows)]
 
 
 def _format_markdown(outcome: Outcome, style: Style) -> list[str]:
+    style = _for_papers(style, outcome)
     lines = []
-    for table in _make_tables(outcome, style, by_value=style.details, heads=_heads(outcome)):
-        header, *rows = ([cell.strip().translate(_MARKDOWN) for cell in row] for row in [table.header, *table.rows])
+    for table in _make_tables(outcome, style, by_value=style.details):
+        header, *rows = (
+            [cell.strip().translate(_MARKDOWN) for cell in row] for row in zip(*table.columns, strict=True)
+        )
         marks = [":--"] * table.names + ["--:"] * (len(header) - table.names)
         lines += [*(f"| {' | '.join(row)} |" for row in [header, marks, *rows]), ""]
-    for note in notes(outcome, style, _heads(outcome)):
+    for note in notes(outcome, style):
         line = note.translate(_MARKDOWN)
         # A line that begins with a plus is an item of a list.
         lines.append(f"\\{line}  " if line.startswith("+") else f"{line}  ")
@@ -347,17 +354,18 @@ def _format_markdown(outcome: Outcome, style: Style) -> list[str]:
 
 def _format_latex(outcome: Outcome, style: Style) -> list[str]:
     r"""Return a table that needs ``\usepackage{booktabs}``, with what explains its marks below it."""
+    style = _for_papers(style, outcome)
     data = _describe_data(outcome)
-    explanations = _explain(outcome, style, _heads(outcome))
+    explanations = _explain(outcome, style)
     if style.caption is not None:
         explanations.insert(0, data)
     caption = f"{data.translate(_LATEX)}." if style.caption is None else style.caption
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{caption}}}"]
     if style.label is not None:
         lines.append(rf"\label{{{style.label}}}")
-    for table in _make_tables(outcome, style, by_value=style.details, heads=_heads(outcome)):
-        header, *rows = (_latex_row(row, table.names) for row in [table.header, *table.rows])
-        begin = rf"\begin{{tabular}}{{{'l' * table.names}{'r' * (len(table.header) - table.names)}}}"
+    for table in _make_tables(outcome, style, by_value=style.details):
+        header, *rows = (_latex_row(row, table.names) for row in zip(*table.columns, strict=True))
+        begin = rf"\begin{{tabular}}{{{'l' * table.names}{'r' * (len(table.columns) - table.names)}}}"
         lines += [begin, r"\toprule", header, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", ""]
     if explanations:
         below = ". ".join(explanations).translate(_LATEX).replace(_MARKS, r"$^{+}$ better, $^{-}$ worse than", 1)
@@ -387,63 +395,52 @@ _FORMATTERS: Mapping[str, Callable[[Outcome, Style], list[str]]] = {
 }
 
 
-def _make_tables(
-    outcome: Outcome, style: Style, by_value: bool, heads: Mapping[str, str] | None = None
-) -> list[_Table]:
+def _make_tables(outcome: Outcome, style: Style, by_value: bool) -> list[_Table]:
     """Return the tables of all systems and of groups, one for all values, or one for each.
 
-    With ``heads``, columns have heads as papers write them, with an arrow where a lower score is better.
+    With ``style.heads`` there is an arrow where a lower score is better. A score without a mark has a space if another
+    has a mark.
     """
-    titles = {value: cell_text(value) for value in outcome.values}
-    if heads is not None:
-        for value, better in outcome.higher_is_better.items():
-            titles[value] = heads.get(value, titles[value]) + ("" if better else " ↓")
     tables = []
     for values in [[value] for value in outcome.values] if by_value else [outcome.values]:
-        for name_heads, rows in _list_tables(outcome):
-            table = _Table(list(map(cell_text, name_heads)), [], len(name_heads))
-            is_grouped = table.names == 2
-            table.header.extend(["segments"] * is_grouped + [titles[value] for value in values])
-            for names, results in rows:
-                segments = [str(results[values[0]].segments)] * is_grouped
-                table.rows.append([*map(cell_text, names), *segments])
-            _add_scores(table, [results for _, results in rows], values, outcome, style)
+        for heads, rows in _list_tables(outcome):
+            results = [row_results for _, row_results in rows]
+            columns = [list(map(cell_text, names)) for names in zip(heads, *(names for names, _ in rows), strict=True)]
+            is_grouped = len(heads) > 1
+            if is_grouped:
+                columns.append(["segments", *(str(row[values[0]].segments) for row in results)])
+            for value in values:
+                better = outcome.higher_is_better[value]
+                head = style.heads.get(value, cell_text(value)) + (" ↓" if style.heads and not better else "")
+                marks = [mark_difference(row[value], better) for row in results]
+                cells = [format_score(row[value], style) for row in results]
+                columns.append(
+                    [head, *(cell + (mark or " " * any(marks)) for cell, mark in zip(cells, marks, strict=True))]
+                )
             if style.details and not is_grouped:
-                _add_details(table, outcome, values[0], style)
-            tables.append(table)
+                columns += _detail_columns(outcome, values[0], style)
+            tables.append(_Table(columns, len(heads)))
     return tables
 
 
-def _add_scores(
-    table: _Table, results: Sequence[dict[str, Result]], values: Sequence[str], outcome: Outcome, style: Style
-) -> None:
-    """Add the scores of values with intervals and marks, and a space for no mark if any score has one."""
-    for value in values:
-        marks = [mark_difference(row[value], outcome.higher_is_better[value]) for row in results]
-        for cells, row, mark in zip(table.rows, results, marks, strict=True):
-            cells.append(format_score(row[value], style) + (mark or " " * any(marks)))
-
-
-def _add_details(table: _Table, outcome: Outcome, value: str, style: Style) -> None:
-    """Add the difference, the p-value, the rank, and the parts of the score."""
-    results = {system: results[value] for system, results in outcome.results.items()}
-    columns: dict[str, list[str]] = {}
+def _detail_columns(outcome: Outcome, value: str, style: Style) -> list[list[str]]:
+    """Return the columns of differences, p-values, ranks, and parts of the score."""
+    results = [system_results[value] for system_results in outcome.results.values()]
+    columns = []
     if len(results) > 1:
-        columns["difference"] = [format_difference(result, style.places) for result in results.values()]
-        columns["p"] = list(map(format_p_value, results.values()))
-        columns["rank"] = [format_rank(outcome.ranks[value][system]) for system in results]
-    for name in list_parts(next(iter(results.values()))):
-        parts = [format_part(name, list_parts(result)[name], style.places) for result in results.values()]
-        columns[_PARTS.get(name, name)] = parts
-    table.header.extend(columns)
-    for cells, *added in zip(table.rows, *columns.values(), strict=True):
-        cells.extend(added)
+        ranks = outcome.ranks[value].values()
+        columns.append(["difference", *(format_difference(result, style.places) for result in results)])
+        columns += [["p", *map(format_p_value, results)], ["rank", *map(format_rank, ranks)]]
+    for name in list_parts(results[0]):
+        parts = [format_part(name, list_parts(result)[name], style.places) for result in results]
+        columns.append([_PARTS.get(name, name), *parts])
+    return columns
 
 
 def list_parts(result: Result) -> dict[str, float]:
     """Return the parts of a score by the names of their columns, from 0 to 1."""
     parts = {f"precision{order}": precision for order, precision in enumerate(result.precisions or (), 1)}
-    return parts | {name: part for name, part in result.known().items() if name in _PARTS}
+    return parts | {name: part for name, part in result.as_dict().items() if name in _PARTS}
 
 
 def format_part(name: str, part: float, digits: int) -> str:
@@ -455,10 +452,9 @@ def format_part(name: str, part: float, digits: int) -> str:
 
 def _align(table: _Table) -> list[str]:
     """Draw a table as text: names aligned to the left, numbers to the right."""
-    widths = [max(map(len, column)) for column in zip(table.header, *table.rows, strict=True)]
-    lines = []
-    for row in [table.header, *table.rows]:
-        cells = [cell.ljust(width) for cell, width in zip(row[: table.names], widths, strict=False)]
-        cells += [cell.rjust(width) for cell, width in zip(row[table.names :], widths[table.names :], strict=True)]
-        lines.append("  ".join(cells).rstrip())
-    return lines
+    padded = []
+    for index, column in enumerate(table.columns):
+        align = str.ljust if index < table.names else str.rjust
+        width = max(map(len, column))
+        padded.append([align(cell, width) for cell in column])
+    return ["  ".join(row).rstrip() for row in zip(*padded, strict=True)]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from ngram_metrics._core.metrics.bleu import BleuMeasure
+from ngram_metrics._core.scoring.scorer import Scorer
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -20,8 +23,7 @@ MOST_GROUPS = 50
 SIGNIFICANT = 0.05
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """One value of a system. Scores, and the parts of scores, are from 0 to 1. What does not apply is None.
 
     Attributes:
@@ -69,9 +71,24 @@ class Result:
     hypothesis_length: int | None = None
     reference_length: int | None = None
 
-    def known(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """Return all attributes that are not None by name."""
-        return {name: part for name, part in asdict(self).items() if part is not None}
+        return {name: part for name, part in self._asdict().items() if part is not None}
+
+
+def make_results(
+    scorer: Scorer, values: Mapping[str, float], counts: Sequence[Any], segments: int
+) -> dict[str, Result]:
+    """Return the results of a corpus by title, from its values by name, with the parts of BLEU from its ``counts``."""
+    results = {}
+    for title, value in scorer.titles.items():
+        parts: dict[str, Any] = {}
+        if f"{title}_precision" in values:
+            parts = {part: values[f"{title}_{part}"] for part in ("precision", "recall")}
+        elif isinstance(scorer.measure, BleuMeasure):
+            parts = scorer.measure.parts_in_python(*counts)
+        results[title] = Result(values[value], segments, **parts)
+    return results
 
 
 #: The results of systems by the names of systems and values.

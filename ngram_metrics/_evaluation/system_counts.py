@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -13,7 +12,6 @@ from torch import Tensor
 
 from ngram_metrics._core.basics.option_checks import RESAMPLES
 from ngram_metrics._core.counting.documents import host_counts
-from ngram_metrics._core.metrics.bleu import BleuMeasure
 from ngram_metrics._core.scoring.resampling import ExactSum, interval
 from ngram_metrics._core.scoring.rows import row_width, score_corpora, unpack
 from ngram_metrics._core.scoring.scorer import Scorer, count_systems
@@ -23,8 +21,8 @@ from ngram_metrics._evaluation.results import (
     ComparisonPlan,
     Grouping,
     Outcome,
-    Result,
     Results,
+    make_results,
 )
 from ngram_metrics.significance.comparisons import TRIALS, PairPValues, Test, compare_all_pairs, compare_with_first
 from ngram_metrics.significance.paired_systems import Paired, pair_rows, resample_scores
@@ -185,8 +183,16 @@ def compute_results(
     results: Results = {system: {} for system in systems}
     for system, system_counts in systems.items():
         for counts in system_counts:
+            values = {name: score.item() for name, score in counts.scorer.name_values(counts.score()).items()}
+            sums = [field.tolist() for field in unpack(counts.row, counts.scorer.measure.layout)]
+            metric_results = make_results(counts.scorer, values, sums, counts.segments)
             low, high = next(ends)
-            results[system].update(_score_system(counts, low, high))
+            if low:
+                for title, value in counts.scorer.titles.items():
+                    metric_results[title] = metric_results[title]._replace(
+                        low=low[value].item(), high=high[value].item()
+                    )
+            results[system] |= metric_results
     if not others or not compared:
         return results
     tested = tested or _pair(systems, plan)
@@ -203,27 +209,8 @@ def compute_results(
             comparisons = _compare(systems[system][index], base_score, base_scores)
             for title, value in base.scorer.titles.items():
                 drawn: dict[str, Any] = {part: values[value][position].item() for part, values in parts.items()}
-                results[system][title] = replace(results[system][title], **comparisons[value], **drawn)
+                results[system][title] = results[system][title]._replace(**comparisons[value], **drawn)
     return results
-
-
-def _score_system(
-    counts: SystemCounts, low: Mapping[str, Tensor], high: Mapping[str, Tensor]
-) -> Iterator[tuple[str, Result]]:
-    """Yield the results of a system by title, without a comparison, and without intervals for empty ends."""
-    measure = counts.scorer.measure
-    scores = counts.scorer.name_values(counts.score())
-    for title, value in counts.scorer.titles.items():
-        result = Result(scores[value].item(), counts.segments)
-        if low:
-            result = replace(result, low=low[value].item(), high=high[value].item())
-        if f"{title}_precision" in scores:
-            precision, recall = (scores[f"{title}_{part}"].item() for part in ("precision", "recall"))
-            result = replace(result, precision=precision, recall=recall)
-        elif isinstance(measure, BleuMeasure):
-            fields: list[Any] = [field.tolist() for field in unpack(counts.row, measure.layout)]
-            result = replace(result, **measure.parts_in_python(*fields))
-        yield title, result
 
 
 def _compare(counts: SystemCounts, base_score: Tensor, base_scores: Tensor) -> dict[str, dict[str, Any]]:

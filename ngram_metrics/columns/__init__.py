@@ -169,10 +169,16 @@ class StatisticsColumns:
         if taken := [name for name in names if name in self.names]:
             raise ValueError(f"by has {taken[0]!r}, which is the name of a column of counts: expected another column")
         stream = open_stream(batch)
-        if stream is not None:
-            return self._sum_stream(stream, names)
-        table = wrap_table(batch, "the batch")
-        return self._sum(table, names, self._count(table))
+        if stream is None:
+            table = wrap_table(batch, "the batch")
+            return self._sum(table, names, self._count(table))
+        import pyarrow
+
+        # One batch is in memory at a time.
+        parts = [self.sums(stream.schema.empty_table(), names)]
+        parts += (pyarrow.Table.from_batches([self.sums(part, names)]) for part in stream)
+        table = wrap_table(pyarrow.concat_tables(parts), "the sums of the batches")
+        return self._sum(table, names, [(slice(None), read_integers(table, self.names))])
 
     def arrow_batches(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         """Yield each batch with the columns of counts, as Spark's ``mapInArrow`` asks, with the errors of a call."""
@@ -223,15 +229,6 @@ class StatisticsColumns:
     def _digests(self) -> dict[str, str]:
         return {metric.metric: metric.digest for metric in self._metrics}
 
-    def _sum_stream(self, stream: pyarrow.RecordBatchReader, by: tuple[str, ...]) -> pyarrow.Table:
-        """Return the sums of all batches, with one in memory at a time."""
-        import pyarrow
-
-        parts = [self.sums(stream.schema.empty_table(), by)]
-        parts += (pyarrow.Table.from_batches([self.sums(batch, by)]) for batch in stream)
-        table = wrap_table(pyarrow.concat_tables(parts), "the sums of the batches")
-        return self._sum(table, by, [(slice(None), read_integers(table, self.names))])
-
     def _sum(self, table: Table[AnyTable], by: tuple[str, ...], counts: Iterable[tuple[slice, Integers]]) -> AnyTable:
         """Return the sums by group of blocks of counts ``(rows, names)``."""
         groups = group_rows(table, by)
@@ -249,18 +246,18 @@ class StatisticsColumns:
         for start in range(0, table.rows, _ROWS):
             rows = slice(start, min(start + _ROWS, table.rows))
             hypotheses = read_texts(table, self._preds, rows)
-            references = self._references(table, rows)
+            references: list[str] | list[list[str]]
+            if self._may_be_lists:
+                references = read_references(table, self._target[0], rows)
+            else:
+                texts = [read_texts(table, name, rows) for name in self._target]
+                references = list(map(list, zip(*texts, strict=True)))
             columns: list[Tensor] = [torch.ones((rows.stop - start, 1), dtype=torch.int64)] * (1 + len(scorers))
             with numbered_from(start, "row {} of the batch"):
                 counted = list(count_systems(scorers, [hypotheses], references))
             for index, counts in counted:
                 columns[1 + index] = self._metrics[index].columns(counts, start)
             yield rows, torch.cat(columns, 1).numpy()
-
-    def _references(self, table: Table[AnyTable], rows: slice) -> list[str] | list[list[str]]:
-        if self._may_be_lists:
-            return read_references(table, self._target[0], rows)
-        return [list(texts) for texts in zip(*(read_texts(table, name, rows) for name in self._target), strict=True)]
 
 
 def _add_scores(table: Table[AnyTable], columns: Sequence[int], rows: Integers | None, scores: Columns) -> AnyTable:

@@ -31,7 +31,6 @@ from ngram_metrics.columns.table_types import Columns, Frame, Integers, Table
 SEGMENTS = "segments"
 #: The names that engines give a sum: pandas and polars; pyarrow; Spark, Ray and DuckDB; DuckDB for quoted names.
 _FORMS = ("{}", "{}_sum", "sum({})", 'sum("{}")')
-_SUM = re.compile(r'sum\("?(.*?)"?\)|(.*?)(?:_sum)?')
 #: The ends of the names of the two columns of a value.
 SCORE_PARTS = ("_high_bits", "_low_bits")
 #: More scores than these may not fit a sum.
@@ -74,10 +73,11 @@ class MetricColumns:
         scorer = self.scorer
         return digest(scorer.reader, scorer.measure, scorer.average, list(scorer.values)).hex()
 
-    def is_of_other_settings(self, name: str) -> bool:
-        """Return whether this metric has a column only with other settings, such as a longer order."""
-        counts = rf"({'|'.join(map(re.escape, self._fields))})_\d+"
-        return not self.is_macro and name not in self.names and re.fullmatch(counts, name) is not None
+    def counts_like(self, name: str) -> bool:
+        """Return whether a column has the name of a count of this metric, or of its sum, under any settings."""
+        count = rf"({'|'.join(map(re.escape, self._fields))})_\d+"
+        forms = "|".join(map(re.escape, _FORMS)).replace(re.escape("{}"), count)
+        return not self.is_macro and re.fullmatch(forms, name) is not None
 
     def columns(self, rows: Tensor, first: int) -> Tensor:
         """Return the columns ``(segments, columns)`` int64 of counts ``(segments, fields)``.
@@ -171,7 +171,7 @@ def read_sums(metrics: Sequence[MetricColumns], table: Table[Frame]) -> tuple[In
     names = [_find_sum(name, table) for name in (SEGMENTS, *(name for metric in metrics for name in metric.names))]
     others = [index for index, name in enumerate(table.names) if name not in names]
     for name in (table.names[index] for index in others):
-        if any(metric.is_of_other_settings(_strip_sum(str(name))) for metric in metrics):
+        if any(metric.counts_like(str(name)) for metric in metrics):  # such as of a longer order
             raise ValueError(
                 f"{table.label} has the column {name!r}, which is of other settings: expected no such column"
             )
@@ -250,9 +250,3 @@ def _find_sum(name: str, table: Table[Frame]) -> str:
         raise ValueError(f"{table.label} has the columns {present[0]!r} and {present[1]!r}: expected one of them")
     table.check(present[0])
     return present[0]
-
-
-def _strip_sum(name: str) -> str:
-    """Return the name of a column without what engines add to it for the sum."""
-    match = _SUM.fullmatch(name)
-    return (match[1] or match[2] or "") if match else name

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ngram_metrics._core.text.foreign_values import column_values
+from ngram_metrics._core.text.foreign_values import column_values, frame_package
 from ngram_metrics._core.text.messages import did_you_mean, pluralize, shortened, type_name
 
 if TYPE_CHECKING:
@@ -224,16 +224,14 @@ def _take(column: Column, rows: Integers) -> Column:
 
 def wrap_table(native: AnyTable, label: str) -> Table[AnyTable]:
     """Return a table of any known type, or all of a stream of Arrow data, or raise TypeError."""
-    frame: Frame = native
     stream = open_stream(native)
-    if stream is not None:
-        frame = stream.read_all()
-    if _is_of(frame, "pyarrow", "Table", "RecordBatch"):
+    frame: Frame = native if stream is None else stream.read_all()
+    package = frame_package(frame)
+    if package == "pyarrow":
         return ArrowTable(frame, label, frame.schema.names, frame.num_rows)
-    if _is_of(frame, "pandas", "DataFrame"):
-        return PandasTable(frame, label, frame.columns, len(frame))
-    if _is_of(frame, "polars", "DataFrame"):
-        return PolarsTable(frame, label, frame.columns, frame.height)
+    if package is not None and hasattr(frame, "shape"):  # a lazy frame has no rows yet
+        kind = PandasTable if package == "pandas" else PolarsTable
+        return kind(frame, label, frame.columns, len(frame))
     if isinstance(frame, Mapping):
         return MappingTable(frame, label)  # type: ignore[return-value]
     raise TypeError(
@@ -244,16 +242,8 @@ def wrap_table(native: AnyTable, label: str) -> Table[AnyTable]:
 
 def open_stream(native: object) -> pyarrow.RecordBatchReader | None:
     """Return the reader of an object that has ``__arrow_c_stream__``, or None for a table."""
-    is_table = _is_of(native, "pyarrow", "Table", "RecordBatch") or any(
-        _is_of(native, package, "DataFrame") for package in ("pandas", "polars")
-    )
-    if is_table or not hasattr(native, "__arrow_c_stream__"):
+    if frame_package(native) is not None or not hasattr(native, "__arrow_c_stream__"):
         return None
     import pyarrow
 
     return pyarrow.RecordBatchReader.from_stream(native)
-
-
-def _is_of(native: object, package: str, *names: str) -> bool:
-    """Return whether an object is of one of the types of a package, without importing it."""
-    return package in sys.modules and isinstance(native, tuple(getattr(sys.modules[package], name) for name in names))

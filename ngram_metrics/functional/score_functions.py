@@ -18,7 +18,7 @@ from ngram_metrics._core.metrics.gleu import make_gleu
 from ngram_metrics._core.metrics.overlap import make_overlap
 from ngram_metrics._core.metrics.rouge import make_rouge
 from ngram_metrics._core.metrics.ter import make_ter
-from ngram_metrics._core.text.input_forms import PaddedSegments, Segments, read
+from ngram_metrics._core.text.input_forms import PaddedSegments, read
 from ngram_metrics._core.text.input_types import Hypotheses, References, Tokenizer
 from ngram_metrics._core.text.word_reader import WordReader
 
@@ -250,30 +250,21 @@ def matched_orders(
     if isinstance(segments, PaddedSegments):
         is_token = kept_ids(segments.hypotheses.long(), dropped)
         if isinstance(sides, RaggedSides):
-            return move_result(torch.zeros_like(is_token, dtype=torch.int64).masked_scatter_(is_token, orders), device)
-        return move_result(_put_back(orders, is_token), device)
+            return move_result(_put_back(orders, is_token), device)
+        index = (is_token.cumsum(-1, dtype=torch.int64) - 1).clamp(min=0)
+        return move_result(orders.gather(-1, index) * is_token, device)
     orders = move_result(orders, device)
     by_segment = list(orders.split(sides.hypotheses.lengths.tolist()))
     if segments.kind == "ids":
-        by_segment = _fill_dropped(by_segment, segments, dropped)
+        for segment, ids in enumerate(segments.hypotheses):
+            # In a list an id may be larger than int64.
+            is_list = not isinstance(ids, Tensor)
+            is_token = host_counts([i not in dropped for i in ids]) > 0 if is_list else kept_ids(ids.long(), dropped)
+            by_segment[segment] = _put_back(by_segment[segment], is_token.to(orders.device))
     is_padded = isinstance(preds, (Tensor, np.ndarray)) and any(segments.padded)
     return torch.stack(by_segment) if is_padded and by_segment else by_segment
 
 
-def _fill_dropped(found: list[Tensor], segments: Segments, dropped: tuple[int, ...]) -> list[Tensor]:
-    """Return the orders of segments of ids with zeros for the ids that are not tokens."""
-    positions = []
-    for orders, ids in zip(found, segments.hypotheses, strict=True):
-        # In a list an id may be larger than int64.
-        is_kept = (
-            kept_ids(ids.long(), dropped) if isinstance(ids, Tensor) else host_counts([i not in dropped for i in ids])
-        )
-        # One more number, which dropped ids read.
-        positions.append(_put_back(torch.cat((orders, orders.new_zeros(1))), is_kept.to(orders.device)))
-    return positions
-
-
-def _put_back(orders: Tensor, kept: Tensor) -> Tensor:
-    """Return orders ``(..., tokens)`` at the positions of the kept ids, and 0 elsewhere: ``(..., width)``."""
-    index = (kept.cumsum(-1, dtype=torch.int64) - 1).clamp(min=0)
-    return orders.gather(-1, index) * kept
+def _put_back(orders: Tensor, is_token: Tensor) -> Tensor:
+    """Return orders ``(tokens,)`` where ``is_token`` ``(...)`` bool is true, and 0 elsewhere."""
+    return torch.zeros_like(is_token, dtype=torch.int64).masked_scatter_(is_token, orders)

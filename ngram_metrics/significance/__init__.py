@@ -38,13 +38,13 @@ from ngram_metrics._core.basics.option_checks import RESAMPLES, check_choice, ch
 from ngram_metrics._core.scoring.resampling import SEED, checked_seed, interval
 from ngram_metrics._core.text.labels import Labels
 from ngram_metrics.significance.comparisons import (
+    CORRECTIONS,
     TRIALS,
     Correction,
     PairPValues,
     PValue,
     Test,
     baseline_pairs,
-    check_correction,
     compare_all_pairs,
     correct,
     warn_of_few,
@@ -53,11 +53,6 @@ from ngram_metrics.significance.p_values import Alternative, bootstrap_p_values,
 from ngram_metrics.significance.paired_systems import Paired, System, list_names, pair_systems, resample_scores
 
 __all__ = ["Comparison", "PValue", "matrix", "paired_approximate_randomization", "paired_bootstrap", "standard_error"]
-
-#: An interval leaves out one draw at each end.
-_FEWEST_RESAMPLES = 3
-#: The name of the system whose standard error is asked for.
-_METRIC = "the metric"
 
 
 class Comparison(NamedTuple):
@@ -129,10 +124,10 @@ def paired_bootstrap(
         >>> result["better"]["chrf"].p_value < 0.01
         True
     """
-    _check_number("resamples", resamples, _FEWEST_RESAMPLES)
+    _check_number("resamples", resamples, 3)  # an interval leaves out one draw at each end
     check_confidence(confidence, "micro", resamples)
     seed = checked_seed(seed)
-    check_correction(correction)
+    check_choice("correction", correction, CORRECTIONS)
     check_choice("alternative", alternative, get_args(Alternative))
     tested = pair_systems(systems, baseline, clusters)
     warn_of_few(tested)
@@ -170,7 +165,7 @@ def paired_approximate_randomization(
     """
     _check_number("trials", trials)
     seed = checked_seed(seed)
-    check_correction(correction)
+    check_choice("correction", correction, CORRECTIONS)
     tested = pair_systems(systems, baseline, clusters)
     pairs = baseline_pairs(tested, list(systems).index(baseline))
     ((p_values, _),) = randomization_p_values([tested], pairs, trials, seed)
@@ -222,7 +217,7 @@ def matrix(
         (500, 10000)
     """
     check_choice("test", test, get_args(Test))
-    check_correction(correction)
+    check_choice("correction", correction, CORRECTIONS)
     seed = checked_seed(seed)
     names = list_names(systems)
     if len(names) < 2:
@@ -261,7 +256,7 @@ def standard_error(
     """
     _check_number("resamples", resamples, 2)
     seed = checked_seed(seed)
-    tested = pair_systems({_METRIC: metric}, _METRIC, clusters)
+    tested = pair_systems({"the metric": metric}, "the metric", clusters)
     (scores,) = resample_scores([tested], resamples, seed)  # (resamples, 1, *score_shape)
     return {name: spread.item() for name, spread in tested.scorer.name_values(scores[:, 0].std(0)).items()}
 

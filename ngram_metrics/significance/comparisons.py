@@ -19,6 +19,7 @@ from ngram_metrics.significance.paired_systems import Paired, resample_scores
 Test = Literal["randomization", "bootstrap"]
 #: How p-values are corrected for the number of comparisons: not at all, or by Holm's method (1979).
 Correction = Literal["holm"] | None
+CORRECTIONS: tuple[Correction, ...] = (None, "holm")
 #: The default of sacrebleu.
 TRIALS = 10_000
 #: With fewer segments or clusters the bootstrap finds too many differences, see docs/concepts/paired_tests.md.
@@ -43,12 +44,6 @@ class PValue(float):
 
 #: The p-values of all pairs of systems, by value and two systems.
 PairPValues: TypeAlias = dict[str, dict[str, dict[str, PValue]]]
-
-
-def check_correction(correction: Correction) -> None:
-    """Raise ValueError for an unknown correction."""
-    if correction not in (None, "holm"):
-        raise ValueError(f"unknown correction {correction!r}: expected 'holm' or None")
 
 
 def compare_all_pairs(

@@ -135,7 +135,7 @@ def holm(p_values: Tensor) -> Tensor:
 def _split(numbers: int, *of_pairs: Tensor) -> Iterator[tuple[Tensor, ...]]:
     """Yield blocks of what belongs to pairs, where each pair needs ``numbers`` numbers."""
     at_once = max(1, NUMBERS_AT_ONCE // numbers)
-    yield from zip(*(each.split(at_once) for each in of_pairs), strict=True)
+    yield from zip(*(tensor.split(at_once) for tensor in of_pairs), strict=True)
 
 
 def _measure_difference(corpus_scores: Tensor, first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:

@@ -214,7 +214,7 @@ def test_files_that_cannot_be_read_are_named(folder: Path, capsys, monkeypatch):
         return whole(path, *arguments, **options)
 
     monkeypatch.setattr(builtins, "open", refusing)
-    assert failing(capsys, "base.txt", "-r", "ref.txt") == "ref.txt cannot be read: permission denied"
+    assert failing(capsys, "base.txt", "-r", "ref.txt") == "ref.txt cannot be read: Permission denied"
 
 
 @pytest.mark.parametrize("command", ["base.txt other.txt -r ref.txt -m bleu,chrf -c", "mbr base.txt -k 5"])

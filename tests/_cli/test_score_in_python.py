@@ -128,7 +128,8 @@ def test_errors_come_after_the_lines_before_them(folder: Path, capsysbinary, mon
 def test_blank_lines_are_not_read_ahead_for_ever():
     blank = files.FileSegments(1, [[""] * 2048], [[""]] * 2048, [])
     options = parse_score(["base.txt", "-r", "ref.txt", "-m", "overlap"])
-    is_small, chunks = score_in_python.read_ahead(iter([blank] * 200), options)
+    cost = score_in_python.cost_per_character(options)
+    is_small, chunks = score_in_python.read_ahead(iter([blank] * 200), cost)
     assert not is_small
     assert list(chunks) == [blank] * 200
 
@@ -138,8 +139,8 @@ def test_blank_lines_are_not_read_ahead_for_ever():
     [*("-c", "--segments s.tsv", "--report p.html", "other.txt", "-m bleu,ter", "-m rouge,ter"), "--spm-model m"],
 )
 def test_what_plain_python_does_not_have_is_left_to_arrays(options: str, folder: Path):
-    assert score_in_python.can_score(parse_score(["base.txt", "-r", "ref.txt"]))
-    assert not score_in_python.can_score(parse_score(["base.txt", *options.split(), "-r", "ref.txt"]))
+    assert score_in_python.cost_per_character(parse_score(["base.txt", "-r", "ref.txt"])) is not None
+    assert score_in_python.cost_per_character(parse_score(["base.txt", *options.split(), "-r", "ref.txt"])) is None
 
 
 _LIGHT = """

@@ -64,7 +64,7 @@ def test_print_shows_the_table_of_the_command(folder: Path, capsys):
 def test_one_list_is_one_system_without_a_comparison():
     found = evaluate(BASE, REFERENCES, "chrf", confidence=None)
     (result,) = found.results["system"].values()
-    assert result.known() == {"score": ChrF()(BASE, REFERENCES).item(), "segments": 120}
+    assert result.as_dict() == {"score": ChrF()(BASE, REFERENCES).item(), "segments": 120}
     assert found.groups == {}
     assert "ar:" not in found.signatures["chrf"]
     assert evaluate(["a b"], ["a c"], clusters=["x"]).results == evaluate(["a b"], ["a c"]).results
@@ -132,9 +132,9 @@ def test_groups_are_corpora_of_their_own(metric: str):
             for system, values in alone.items():
                 for value, expected in values.items():
                     wanted = {
-                        part: each for part, each in expected.known().items() if part not in ("p_value", "detectable")
+                        part: each for part, each in expected.as_dict().items() if part not in ("p_value", "detectable")
                     }
-                    got = results[system][value].known()
+                    got = results[system][value].as_dict()
                     assert got.pop("precisions", ()) == pytest.approx(wanted.pop("precisions", ()))
                     assert got == pytest.approx(wanted, abs=1e-12)
                     assert got["segments"] == len(inside)
@@ -249,7 +249,7 @@ def test_the_test_is_the_one_asked_for(test: str, correction: str | None):
 def _known(results, *without: str):
     """The parts of all results but those that clusters change."""
     return {
-        (system, value): {name: part for name, part in result.known().items() if name not in without}
+        (system, value): {name: part for name, part in result.as_dict().items() if name not in without}
         for system, of_system in results.items()
         for value, result in of_system.items()
     }
@@ -304,7 +304,7 @@ def test_to_pandas_has_a_row_for_each_system_and_value():
     frame = evaluate(SYSTEMS, REFERENCES).to_pandas()
     assert list(frame["system"]) == ["base", "base", "other", "other"]
     found = evaluate(SYSTEMS, REFERENCES).results["other"]["chrf"]
-    assert {**frame.iloc[3].dropna()} == {"system": "other", "value": "chrf", **found.known()}
+    assert {**frame.iloc[3].dropna()} == {"system": "other", "value": "chrf", **found.as_dict()}
 
 
 def test_a_group_without_a_label_does_not_look_like_all_segments():

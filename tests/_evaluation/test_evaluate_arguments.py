@@ -36,7 +36,7 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
         (ONE, "x", {}, "^references is a str: expected a list of texts, several such lists, or a mapping"),
         (ONE, ["x"], {"confidence": 1}, "^confidence must be between 0 and 1"),
         (ONE, ["x"], {"test": "t"}, r"^unknown test 't': expected one of \['randomization', 'bootstrap'\]$"),
-        (ONE, ["x"], {"correction": "bonferroni"}, "^unknown correction 'bonferroni': expected 'holm' or None$"),
+        (ONE, ["x"], {"correction": "bonferroni"}, "^unknown correction 'bonferroni': expected one of .None, 'holm'.$"),
         (ONE, ["x"], {"seed": 0.5}, "^seed is 0.5: expected an integer$"),
         (ONE, ["x"], {"seed": 2**64}, r"^seed is too large: expected an integer from -2\^63 to 2\^64 - 1$"),
         (ONE, ["x"], {"baseline": "b"}, r"^unknown baseline 'b': expected one of \['a'\]$"),

@@ -29,9 +29,7 @@ RougeKey: TypeAlias = Literal[
 ]
 #: The order of n-grams, or the kind of subsequence, that a key counts.
 ROUGE_KEYS: dict[str, int | str] = {
-    **{f"rouge{order}": order for order in range(1, 10)},
-    "rougeL": "L",
-    "rougeLsum": "Lsum",
+    key: int(variant) if (variant := key.removeprefix("rouge")).isdigit() else variant for key in get_args(RougeKey)
 }
 #: The keys that ROUGE counts by default.
 DEFAULT_ROUGE_KEYS: tuple[RougeKey, ...] = ("rouge1", "rouge2", "rougeL", "rougeLsum")
@@ -198,15 +196,6 @@ def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, .
             )
         check_choice("rouge key", key, ROUGE_KEYS)
     return keys
-
-
-def value_indices(rouge_keys: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return torchmetrics' names of all values, such as ``rouge1_fmeasure``, with the indices of key and value."""
-    return {
-        f"{key}_{name}": (key_index, column)
-        for key_index, key in enumerate(rouge_keys)
-        for name, column in ROUGE_VALUES.items()
-    }
 
 
 def refuse_equal_names(names: Iterable[tuple[str, Iterable[str]]]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -97,6 +96,8 @@ def _open_replacement(path: str) -> Iterator[FileIO]:
 
 def _move_contents(part: str, whole: str) -> None:
     """Overwrite ``whole`` with the contents of ``part``, and then remove ``part``, unless that fails."""
+    from shutil import copyfileobj  # few runs need it
+
     # A file that is not truncated keeps its space on a full disk. An existing one is not created, which Linux refuses
     # for the file of another user in a folder for all.
     dropped = os.O_TRUNC | (os.O_CREAT if os.path.exists(whole) else 0)
@@ -105,7 +106,7 @@ def _move_contents(part: str, whole: str) -> None:
             open(part, "rb") as source,
             open(whole, "wb", opener=lambda name, flags: os.open(name, flags & ~dropped, 0o666)) as target,
         ):
-            shutil.copyfileobj(source, target)
+            copyfileobj(source, target)
             target.truncate()
     except OSError as error:
         raise OSError(error.errno, f"{error.strerror}; the output is in {part}") from error

@@ -39,6 +39,7 @@ from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.basics.option_checks import (
     DEFAULT_ROUGE_KEYS,
     ROUGE_KEYS,
+    ROUGE_VALUES,
     Accumulate,
     Average,
     RougeKey,
@@ -46,7 +47,6 @@ from ngram_metrics._core.basics.option_checks import (
     checked_keys,
     checked_order,
     exact,
-    value_indices,
 )
 from ngram_metrics._core.counting.all_pairs import MatchBlock
 from ngram_metrics._core.counting.documents import (
@@ -359,24 +359,6 @@ def _statistics_of_longest(counts: PairCounts) -> MatchStatistics:
     return MatchStatistics(counts.matches[..., order - 1 :], *totals)
 
 
-def rouge_measure(
-    rouge_keys: RougeKey | Sequence[RougeKey], accumulate: Accumulate, average: Average
-) -> RougeMeasure | MeanRougeMeasure:
-    """Return the measure for torchmetrics' parameters.
-
-    Raises:
-        TypeError, ValueError: the errors of ``checked_keys``; an unknown ``accumulate``; ``"avg"`` with average micro.
-    """
-    keys = checked_keys(rouge_keys)
-    check_choice("accumulate", accumulate, get_args(Accumulate))
-    if accumulate == "avg" and average == "micro":
-        raise ValueError(
-            "accumulate='avg' averages scores, which leaves no counts to sum: expected average 'macro' or 'none'"
-        )
-    variants = tuple(ROUGE_KEYS[key] for key in keys)
-    return MeanRougeMeasure(variants) if accumulate == "avg" else RougeMeasure(variants)
-
-
 def make_rouge(
     use_stemmer: bool = False,
     normalizer: Callable[[str], str] | None = None,
@@ -390,12 +372,21 @@ def make_rouge(
 ) -> Scorer:
     """Return ROUGE with the options of ``ngram_metrics.ROUGEScore``, whose score is NaN without segments."""
     keys = checked_keys(rouge_keys)
+    check_choice("accumulate", accumulate, get_args(Accumulate))
+    if accumulate == "avg" and average == "micro":
+        raise ValueError(
+            "accumulate='avg' averages scores, which leaves no counts to sum: expected average 'macro' or 'none'"
+        )
     reader = RougeReader(
         use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
     )
-    measure = rouge_measure(keys, accumulate, average)
+    variants = tuple(ROUGE_KEYS[key] for key in keys)
+    measure = MeanRougeMeasure(variants) if accumulate == "avg" else RougeMeasure(variants)
     titles: dict[str, str] = {key: f"{key}_fmeasure" for key in keys}
-    return Scorer(reader, measure, average, value_indices(keys), titles, math.nan)
+    values = {
+        f"{key}_{name}": (index, column) for index, key in enumerate(keys) for name, column in ROUGE_VALUES.items()
+    }
+    return Scorer(reader, measure, average, values, titles, math.nan)
 
 
 ROWS = (

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
 from numbers import Number
+from typing import Any
 
 from ngram_metrics._core.basics.lazy import np
-from ngram_metrics._core.text.tokenizer_option import callable_name, has_vocabulary, tokenizer_signature
+from ngram_metrics._core.text.tokenizer_option import callable_name, tokenizer_signature, vocabulary_package
 
 #: The version of the states and of the text that is digested. It grows by one if either changes, or if a default does.
 VERSION = 1
@@ -25,10 +26,8 @@ def digest(*settings: object) -> bytes:
     return bytes([VERSION]) + hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-def describe(part: object) -> dict[str, str]:
+def describe(part: Any) -> dict[str, str]:
     """Return all settings of a reader or a measure in words, by their names."""
-    if not is_dataclass(part):
-        return {type(part).__name__: repr(_reduce(part))}
     return {field.name: repr(_reduce(getattr(part, field.name))) for field in fields(part)}
 
 
@@ -57,6 +56,6 @@ def _reduce(value: object) -> object:
         return value
     if isinstance(value, partial):
         return ["partial", _reduce(value.func), _reduce(value.args), _reduce(sorted(value.keywords.items()))]
-    if has_vocabulary(value):
+    if vocabulary_package(value) is not None:
         return tokenizer_signature(value)["tok"]  # with a digest of its vocabulary and rules
     return callable_name(value)

@@ -6,7 +6,7 @@ An object of a package exists only if the package is imported.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import TYPE_CHECKING, Any, Literal
 
 from ngram_metrics._core.text.messages import type_name
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import numpy as np
     from torch import Tensor
 
-#: Types that are not columns of tables.
-_NO_COLUMNS = (str, list, tuple, Mapping)
 #: The types of tables with several columns, by their packages.
 _FRAMES: dict[str, tuple[str, ...]] = {
     "pandas": ("DataFrame",),
@@ -56,6 +54,11 @@ def _imported_types(package: str, name: str) -> tuple[Any, ...]:
     return (getattr(module, name),) if hasattr(module, name) else ()
 
 
+def is_sequence_like(value: object) -> bool:
+    """Return whether an object has a length, as sequences, arrays and columns have, and is no text, mapping or set."""
+    return hasattr(value, "__len__") and not isinstance(value, (str, bytes, Mapping, Set))
+
+
 def frame_package(value: object) -> Literal["pandas", "polars", "pyarrow"] | None:
     """Return the package of a table with named columns, such as a data frame, or None for any other object."""
     for base in type(value).__mro__:
@@ -70,7 +73,7 @@ def list_column(value: object, where: str) -> Any:
 
     Raises TypeError for a table with several columns, which ``where`` names.
     """
-    if isinstance(value, (_NO_COLUMNS, tensor_and_array_types())):
+    if isinstance(value, (str, list, tuple, Mapping, *tensor_and_array_types())):
         return value
     package = frame_package(value)
     if package is not None:

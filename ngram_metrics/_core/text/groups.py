@@ -7,12 +7,11 @@ or one padded id tensor ``(documents, width)``. A document is text, tokens or id
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
 from itertools import chain
-from typing import NamedTuple
 
 from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.counting.documents import DocumentGroups, RaggedSides, host_counts
+from ngram_metrics._core.text.foreign_values import is_sequence_like
 from ngram_metrics._core.text.input_forms import (
     Documents,
     Segments,
@@ -61,8 +60,8 @@ def _join_rows(hypotheses: Groups, references: Groups) -> tuple[Segments, bool]:
             f"hypotheses has {pluralize(len(split[0]), 'row')} and references has {len(split[1])}: expected the same "
             "batch size"
         )
-    flat = [list(chain.from_iterable(row.documents for row in side)) for side in split]
-    counts = [[len(row.documents) for row in side] for side in split]
+    flat = [list(chain.from_iterable(documents for documents, _ in side)) for side in split]
+    counts = [[len(documents) for documents, _ in side] for side in split]
     is_text = isinstance(next(chain(*flat), ""), str)
     # Only lists of text are compared: comparing arrays, which raise an error below, gives no single truth value.
     all_text = is_text and all(isinstance(document, str) for document in chain.from_iterable(flat))
@@ -74,31 +73,24 @@ def _join_rows(hypotheses: Groups, references: Groups) -> tuple[Segments, bool]:
     every = checked_segments(unread.documents, is_text, unread.name_of)
     documents = unread._replace(hypotheses=every[: len(flat[0])], references=every[len(flat[0]) :])
     if not is_text:
-        padded = [row.padded for side in split[: 1 if same else 2] for row in side for _ in row.documents]
+        padded = [is_padded for side in split[: 1 if same else 2] for row, is_padded in side for _ in row]
         types = checked_token_types(every, unread.name_of)
         kind = common_kind(types, every, unread.name_of)
         documents = documents._replace(kind=kind, padded=padded, token_types=types)
     return documents, same
 
 
-class _Row(NamedTuple):
-    """The documents of a row, and whether they were given as one padded tensor or array."""
-
-    documents: Documents
-    padded: bool
-
-
-def _split(side: Groups, name: str) -> list[_Row]:
-    """Return the documents of each row."""
+def _split(side: Groups, name: str) -> list[tuple[Documents, bool]]:
+    """Return the documents of each row, and whether they were given as one padded tensor or array."""
     listed = to_tensor_or_list(side, name)
     if isinstance(listed, torch.Tensor) and listed.dim() != 3:
         raise ValueError(f"{name} has shape {tuple(listed.shape)}: expected (rows, documents, width)")
-    if not _is_row(listed):
+    if not is_sequence_like(listed):
         raise TypeError(f"{name} is {type_name(listed)}: expected a sequence of rows")
     rows = []
     for index, row in enumerate(listed):
         row = to_tensor_or_list(row, f"row {index} of {name}")
-        if not _is_row(row):
+        if not is_sequence_like(row):
             hint = "; a single row of texts goes into a list, as in [samples]" if isinstance(row, str) else ""
             raise TypeError(
                 f"row {index} of {name} is {type_name(row)}, {shortened(row)}: expected a sequence of documents{hint}"
@@ -107,9 +99,5 @@ def _split(side: Groups, name: str) -> list[_Row]:
             raise ValueError(
                 f"row {index} of {name} is a tensor of shape {tuple(row.shape)}: expected (documents, width)"
             )
-        rows.append(_Row(list(row), isinstance(row, torch.Tensor)))
+        rows.append((list(row), isinstance(row, torch.Tensor)))
     return rows
-
-
-def _is_row(value: object) -> bool:
-    return hasattr(value, "__len__") and not isinstance(value, (str, bytes, Mapping, Set))

@@ -22,7 +22,7 @@ It imports neither torch nor numpy before it is given a tensor or an array.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Container, Mapping, Sequence, Set, Sized
+from collections.abc import Container, Sequence, Set, Sized
 from functools import partial
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias, cast
@@ -32,6 +32,7 @@ from ngram_metrics._core.text.foreign_values import (
     array_types,
     float_types,
     integer_types,
+    is_sequence_like,
     list_column,
     tensor_and_array_types,
     tensor_types,
@@ -380,7 +381,7 @@ def _items(name: str, side: object) -> Documents:
                 "because the other side is a sequence"
             )
         return list(side)
-    if isinstance(side, (str, bytes, Mapping, Set)) or not hasattr(side, "__len__"):
+    if not is_sequence_like(side):
         raise TypeError(f"{name} is {type_name(side)}: expected a sequence with one item per segment")
     return list(cast("Documents", side))
 
@@ -426,19 +427,13 @@ def _split_references(items: Documents, is_text: bool, tuple_tokens: bool) -> tu
     return list(chain.from_iterable(items)), list(map(len, items))
 
 
-def _list_item(item: object) -> Any:
-    """Return an array of objects or a column of a table as a list, and any other object as it is."""
-    if isinstance(item, (list, tuple, tensor_types())):  # first, because the other checks take longer
-        return item
-    if isinstance(item, array_types()):
-        return to_tensor_or_list(item, "an item of target") if item.dtype.kind in _NO_NUMBERS else item
-    return list_column(item, "an item of target")
-
-
-def _list_references(item: object, is_text: bool, tuple_tokens: bool) -> Sequence[object]:
+def _list_references(item: Any, is_text: bool, tuple_tokens: bool) -> Sequence[object]:
     """Return the references in an item of ``target``, which may itself be the only reference."""
-    item = _list_item(item)
-    # list and tuple first: the check against Sequence takes ten times as long.
+    # list and tuple first, here and below: the other checks take ten times as long.
+    if not isinstance(item, (list, tuple, tensor_types())):
+        is_array = isinstance(item, array_types())
+        if not is_array or item.dtype.kind in _NO_NUMBERS:
+            item = to_tensor_or_list(item, "an item of target") if is_array else list_column(item, "an item of target")
     if isinstance(item, (str, bytes)) or not isinstance(item, (list, tuple, Sequence)):
         return [item]
     if is_text or len(item) == 0:

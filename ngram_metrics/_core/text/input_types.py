@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ngram_metrics._core.basics.lazy import np
 from ngram_metrics._core.text.tokenizer_option import TokenizerName
@@ -25,25 +25,22 @@ Groups: TypeAlias = "Sequence[Sequence[Document] | Document] | Document"
 class FastTokenizer(Protocol):
     """A ``tokenizers.Tokenizer``."""
 
-    @property
-    def encode_batch(self) -> Callable[..., Sequence[object]]:
-        """A function that returns the encodings of texts."""
+    def encode_batch(self, *args: Any, **kwargs: Any) -> Sequence[object]:
+        """Return the encodings of texts."""
 
 
 class PretrainedTokenizer(Protocol):
     """A tokenizer of ``transformers``."""
 
-    @property
-    def convert_ids_to_tokens(self) -> Callable[..., object]:
-        """A function that returns the tokens of ids."""
+    def convert_ids_to_tokens(self, *args: Any, **kwargs: Any) -> object:
+        """Return the tokens of ids."""
 
 
 class SentencePiece(Protocol):
     """A ``sentencepiece.SentencePieceProcessor``."""
 
-    @property
-    def serialized_model_proto(self) -> Callable[[], bytes]:
-        """A function that returns the model as bytes."""
+    def serialized_model_proto(self) -> bytes:
+        """Return the model as bytes."""
 
 
 #: See ``_core.text.tokenizer_option``.

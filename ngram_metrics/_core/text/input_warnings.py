@@ -175,11 +175,11 @@ def warn_of_unicode_form(texts: Sequence[str], references: Sequence[Sequence[str
     """
     if is_normalized("NFC", "\n".join(texts)) and is_normalized("NFC", "\n".join(chain(*references))):
         return False
-    for number, (text, text_references) in enumerate(zip(texts, references, strict=True), first):
+    for index, (text, text_references) in enumerate(zip(texts, references, strict=True), first):
         word = find_other_form(text, text_references)
         if word is not None:
             warn_user(
-                f"{name} {number}: {shortened(word)} has another Unicode form than in the reference, composed or "
+                f"{name} {index}: {shortened(word)} has another Unicode form than in the reference, composed or "
                 "decomposed, and counts as another word: convert both, as by uconv -x NFC or unicodedata.normalize"
             )
             return True

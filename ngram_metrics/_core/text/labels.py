@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence, Set
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ngram_metrics._core.basics.lazy import torch
-from ngram_metrics._core.text.foreign_values import frame_package, list_values
+from ngram_metrics._core.text.foreign_values import frame_package, is_sequence_like, list_values
 from ngram_metrics._core.text.messages import pluralize, shortened, type_name
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ def checked_labels(name: str, labels: Any, system: str, segments: int) -> list[H
 
 def list_sequence(name: str, items: Any, expected: str) -> list[Any]:
     """Return a sequence, an array or a column of a table as a list, or raise TypeError with what is ``expected``."""
-    is_sequence = hasattr(items, "__len__") and hasattr(items, "__iter__")
-    if frame_package(items) is None and (isinstance(items, (str, bytes, Mapping, Set)) or not is_sequence):
+    if frame_package(items) is None and not (is_sequence_like(items) and hasattr(items, "__iter__")):
         raise TypeError(f"{name} is {type_name(items)}: expected {expected}")
     return list_values(items, name)

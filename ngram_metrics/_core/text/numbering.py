@@ -67,7 +67,7 @@ def number_ids(documents: Sequence[Sequence[int]]) -> RaggedTokens:
     except OverflowError:
         integers = np.array(list(map(int, chain.from_iterable(documents))), object)
         distinct, ids = np.unique(integers, return_inverse=True)
-        ids, bound = ids.astype(np.int64), len(distinct)
+        bound = len(distinct)
     return RaggedTokens(torch.from_numpy(ids), host_counts(lengths), bound)
 
 

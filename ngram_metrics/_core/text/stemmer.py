@@ -9,6 +9,7 @@ enough. In each of the steps 2, 3 and 4 only the rule of the longest suffix that
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import lru_cache
 
 #: A suffix, the number of letters that are cut off, and what replaces them.
@@ -21,15 +22,8 @@ _IRREGULAR = {
 }  # fmt: skip
 
 
-class _Kinds(dict[int, str]):
-    """What ``str.translate`` writes for a letter: v for a vowel, c for a consonant, y for a y."""
-
-    def __missing__(self, code: int) -> str:
-        return "c"
-
-
-# All of ASCII, so that no Python function is called for most words.
-_KINDS = _Kinds(dict.fromkeys(range(128), "c") | dict.fromkeys(map(ord, "aeiou"), "v") | {ord("y"): "y"})
+#: What ``str.translate`` writes for a letter: v for a vowel, c for a consonant, y for a y.
+_KINDS = defaultdict(lambda: "c", {**dict.fromkeys(map(ord, "aeiou"), "v"), ord("y"): "y"})
 
 
 def _rules(written: str) -> dict[str, list[_Rule]]:

@@ -9,11 +9,10 @@ pieces. Importing this module imports no torch.
 from __future__ import annotations
 
 import importlib
-import json
 import unicodedata
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
-from typing import Any, Literal, TypeAlias, TypeGuard, TypeVar, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from ngram_metrics._core.text.messages import NameOf, shortened, type_name
 from ngram_metrics._core.text.word_bounds import NAMED, Rule
@@ -44,7 +43,7 @@ def check_tokenizer(tokenizer: object) -> None:
         batch_tokenizer(tokenizer)
 
 
-def batch_tokenizer(tokenizer: object) -> BatchTokenizer:
+def batch_tokenizer(tokenizer: Any) -> BatchTokenizer:
     """Return the function that tokenizes a batch with an external tokenizer.
 
     It is ``"ja-mecab"`` or ``"ko-mecab"``, a callable ``str -> sequence of hashables``, a ``tokenizers.Tokenizer``, a
@@ -53,17 +52,14 @@ def batch_tokenizer(tokenizer: object) -> BatchTokenizer:
     """
     if isinstance(tokenizer, str):
         return partial(_call_sacrebleu, _sacrebleu_tokenizer(tokenizer))
-    if _is_of_tokenizers(tokenizer):
-        if tokenizer.truncation is not None:
-            raise ValueError(
-                f"this tokenizer truncates ({tokenizer.truncation}), which would change the score: "
-                "call its no_truncation() first"
-            )
-        return partial(_call_tokenizers, tokenizer)
-    if hasattr(tokenizer, "convert_ids_to_tokens"):
-        return partial(_call_transformers, tokenizer)
-    if _is_of_sentencepiece(tokenizer):
-        return partial(_call_sentencepiece, tokenizer)
+    package = vocabulary_package(tokenizer)
+    if package == "tokenizers" and tokenizer.truncation is not None:
+        raise ValueError(
+            f"this tokenizer truncates ({tokenizer.truncation}), which would change the score: "
+            "call its no_truncation() first"
+        )
+    if package is not None:
+        return partial(_CALLS[package], tokenizer)
     if callable(tokenizer):
         return partial(call_each, tokenizer, "tokenizer", "tokens")
     raise TypeError(
@@ -77,7 +73,7 @@ def is_for_text_only(option: object) -> bool:
     return not (option is None or option is False or isinstance(option, str))
 
 
-def tokenizer_signature(tokenizer: object, kind: str = "text") -> dict[str, str]:
+def tokenizer_signature(tokenizer: Any, kind: str = "text") -> dict[str, str]:
     """Return the name of a tokenizer and the version of its package, for the signature of a ``kind`` of input."""
     if kind in ("tokens", "ids"):
         return {}
@@ -89,24 +85,20 @@ def tokenizer_signature(tokenizer: object, kind: str = "text") -> dict[str, str]
             return {"tok": tokenizer, **data}
         # sacrebleu's signature contains the versions of MeCab and of its dictionary.
         return {"tok": _sacrebleu_tokenizer(tokenizer).signature(), "sacrebleu": installed_version("sacrebleu")}
-    if _is_of_tokenizers(tokenizer):
-        return {
-            "tok": f"{callable_name(tokenizer)}[{_digest(tokenizer)}]",
-            "tokenizers": installed_version("tokenizers"),
-        }
-    if hasattr(tokenizer, "convert_ids_to_tokens"):
+    package = vocabulary_package(tokenizer)
+    if package is None:
+        return {"tok": callable_name(tokenizer)}
+    if package == "tokenizers":
+        name = f"{callable_name(tokenizer)}[{_digest(tokenizer)}]"
+    elif package == "sentencepiece":
+        name = f"spm[{_sha256(tokenizer.serialized_model_proto())}]"
+    else:
         # A model may have several revisions under one name.
-        path = getattr(tokenizer, "name_or_path", "")
         backend = getattr(tokenizer, "backend_tokenizer", None)
-        revision = [name for name in (path, _digest(backend) if _is_of_tokenizers(backend) else "") if name]
-        name = callable_name(tokenizer) + (f"[{','.join(revision)}]" if revision else "")
-        return {"tok": name, "transformers": installed_version("transformers")}
-    if _is_of_sentencepiece(tokenizer):
-        return {
-            "tok": f"spm[{_sha256(tokenizer.serialized_model_proto())}]",
-            "sentencepiece": installed_version("sentencepiece"),
-        }
-    return {"tok": callable_name(tokenizer)}
+        digest = _digest(backend) if vocabulary_package(backend) == "tokenizers" else ""
+        revision = ",".join(filter(None, [getattr(tokenizer, "name_or_path", ""), digest]))
+        name = callable_name(tokenizer) + (f"[{revision}]" if revision else "")
+    return {"tok": name, package: installed_version(package)}
 
 
 def callable_name(function: object) -> str:
@@ -124,6 +116,8 @@ def callable_name(function: object) -> str:
 
 def _digest(tokenizer: Any) -> str:
     """Return a digest of the vocabulary and the rules of a tokenizer."""
+    import json  # a rule needs no digest
+
     settings = json.loads(tokenizer.to_str())
     for name in ("padding", "truncation"):  # these change from call to call, but not the counts
         settings.pop(name, None)
@@ -146,23 +140,16 @@ def _sha256(content: bytes) -> str:
 
 def reads_text_as_it_is(tokenizer: object) -> bool:
     """Return whether a tokenizer normalizes text itself: one given by name, or one with a vocabulary."""
-    return isinstance(tokenizer, str) or has_vocabulary(tokenizer)
+    return isinstance(tokenizer, str) or vocabulary_package(tokenizer) is not None
 
 
-def has_vocabulary(tokenizer: object) -> bool:
-    """Return whether this is a tokenizer of ``tokenizers``, ``transformers`` or ``sentencepiece``."""
-    return (
-        _is_of_tokenizers(tokenizer) or hasattr(tokenizer, "convert_ids_to_tokens") or _is_of_sentencepiece(tokenizer)
-    )
-
-
-def _is_of_tokenizers(tokenizer: object) -> TypeGuard[Any]:
-    """Return whether this is a ``tokenizers.Tokenizer``, as other objects may have an ``encode_batch`` too."""
-    return hasattr(tokenizer, "encode_batch") and hasattr(tokenizer, "truncation")
-
-
-def _is_of_sentencepiece(tokenizer: object) -> TypeGuard[Any]:
-    return hasattr(tokenizer, "serialized_model_proto")
+def vocabulary_package(tokenizer: object) -> Literal["tokenizers", "transformers", "sentencepiece"] | None:
+    """Return the package of a tokenizer that has a vocabulary, or None for any other object."""
+    if hasattr(tokenizer, "encode_batch") and hasattr(tokenizer, "truncation"):  # other objects may have one of them
+        return "tokenizers"
+    if hasattr(tokenizer, "convert_ids_to_tokens"):
+        return "transformers"
+    return "sentencepiece" if hasattr(tokenizer, "serialized_model_proto") else None
 
 
 @cache
@@ -220,6 +207,13 @@ def _call_sentencepiece(tokenizer: Any, texts: Sequence[str], name_of: NameOf) -
     # As sacrebleu does with its models: strip the right end, and split the pieces at whitespace.
     stripped = [text.rstrip() for text in texts]
     return [" ".join(pieces).split() for pieces in tokenizer.encode(stripped, out_type=str, num_threads=1)]
+
+
+_CALLS: dict[str, Callable[[Any, Sequence[str], NameOf], Sequence[Sequence[Hashable]]]] = {
+    "tokenizers": _call_tokenizers,
+    "transformers": _call_transformers,
+    "sentencepiece": _call_sentencepiece,
+}
 
 
 def call_each(

@@ -125,8 +125,6 @@ WORD, ALONE, STOP, NUMBER, HYPHEN, MARK, HEAD = 1, 2, 4, 8, 16, 32, 64
 
 #: The class of each character.
 Classes: TypeAlias = "NDArray[np.uint8]"
-_CODE_POINTS = 0x110000
-_ASCII = bytes(range(128))
 #: A byte that is neither a class nor ASCII.
 _UNKNOWN = 0xFF
 
@@ -215,13 +213,13 @@ class Rule(NamedTuple):
 @cache
 def _known_classes(class_of: Callable[[str], int]) -> Classes:
     """Return a cache of classes, ``(0x110000,)`` uint8: ``_UNKNOWN`` for code points that have not occurred yet."""
-    return np.full(_CODE_POINTS, _UNKNOWN, np.uint8)
+    return np.full(sys.maxunicode + 1, _UNKNOWN, np.uint8)
 
 
 @cache
 def _byte_classes(class_of: Callable[[str], int], beyond: int | None) -> bytes:
     """Return the class of each byte, from 0 on."""
-    return bytes([*map(class_of, _ASCII.decode("ascii")), *[beyond or 0] * 128])
+    return bytes([*map(class_of, map(chr, range(128))), *[beyond or 0] * 128])
 
 
 def _class_of(rule: WordRule, character: str) -> int:
@@ -300,11 +298,6 @@ def _stretches(inside: Flags) -> tuple[Integers, Integers]:
     return change[::2], change[1::2]
 
 
-def _expand_dotted_i(text: str) -> str:
-    """Lowercase the only character that becomes two characters; the first of them is ASCII."""
-    return text.replace("\u0130", "i\u0307")
-
-
 def _rewrite(marks: str, rewrite: Callable[[str], str], texts: Sequence[str]) -> Sequence[str]:
     """Rewrite the texts that contain one of the ``marks``, without taking time for the rest."""
     joined = "".join(texts)
@@ -342,5 +335,6 @@ def _rule(rule: WordRule, beyond: int | None = None) -> Rule:
 #: The rules by the names that ``tokenizer`` takes.
 NAMED = {name: _rule(rule, WORD if name in ("13a", "none") else None) for name, rule in WORD_RULES.items()}
 WHITESPACE = NAMED["none"]
-ROUGE = Rule(_fold, partial(_rewrite, "\u0130", _expand_dotted_i), folds=True, beyond=0)
+#: U+0130 is the only character whose lower case is two characters, of which the first is ASCII.
+ROUGE = Rule(_fold, partial(_rewrite, "\u0130", lambda text: text.replace("\u0130", "i\u0307")), folds=True, beyond=0)
 CHRF_WORDS = Rule(_chrf_class, alone=_chrf_alone, beyond=WORD)

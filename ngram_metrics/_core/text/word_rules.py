@@ -229,7 +229,6 @@ def _split_stops(name: str, text: str) -> list[str]:
     return [part for word in runs_joined for part in (word if run.match(word) else (word,))]
 
 
-_EAST_ASIAN = re.compile("[\u2e80-\u9fff]")
 #: How a single text is split, by the names that ``tokenizer`` takes.
 SPLITTERS: dict[object, Callable[[str], Sequence[str]]] = {
     None: str.split,
@@ -244,7 +243,10 @@ SPLITTERS: dict[object, Callable[[str], Sequence[str]]] = {
 
 def splits_characters(tokenizer: object, texts: Iterable[str]) -> bool:
     """Return whether characters of texts are words: all of them, or under two rules those of Chinese and Japanese."""
-    return tokenizer == "char" or (tokenizer in ("unicode", "zh") and any(map(_EAST_ASIAN.search, texts)))
+    if tokenizer not in ("unicode", "zh"):
+        return tokenizer == "char"
+    # An expression with this range takes milliseconds to compile, which the start of a command does not need.
+    return any(map(re.compile("[\u2e80-\u9fff]").search, texts))
 
 
 def has_splitter(tokenizer: object) -> bool:

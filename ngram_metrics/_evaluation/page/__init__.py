@@ -55,6 +55,10 @@ def page(
     if outcome.plan.confidence is None:
         plan = outcome.plan._replace(confidence=_LEVEL)
         outcome = compute_outcome(systems, list(outcome.signatures), outcome.references, plan, outcome.grouping)
+    if title is None:
+        names = list(outcome.results)
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        title = ", ".join(names[:3]) + more
     style = result_tables.Style(digits)
     scripts = [(_FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
     script = "\n".join(['"use strict";', "{", *scripts, "}"])
@@ -68,7 +72,7 @@ def page(
     )
     # All markup comes from this package, or is escaped.
     return environment.get_template("page.html").render(
-        title=visible(_title(list(outcome.results)) if title is None else title),
+        title=visible(title),
         values=[
             {
                 "name": value,
@@ -92,11 +96,6 @@ def page(
         style_digest=_digest(styles),
         data=Markup(script_json(page_data(systems, outcome, texts, sources, words, style))),
     )
-
-
-def _title(systems: Sequence[str]) -> str:
-    more = len(systems) - 3
-    return ", ".join(systems) if more <= 0 else f"{', '.join(systems[:3])} and {more} more"
 
 
 def _cells(outcome: Outcome, system: str, value: str, style: result_tables.Style) -> dict[str, object]:

@@ -13,8 +13,8 @@ from ngram_metrics._core.counting.documents import DocumentGroups, host_counts
 from ngram_metrics._core.text.messages import visible
 from ngram_metrics._core.text.word_reader import WordReader
 from ngram_metrics._evaluation.evaluate_arguments import Texts
-from ngram_metrics._evaluation.page.flags import flags_of, titles_of
-from ngram_metrics._evaluation.page.page_words import ORDERS, Integers, Words, match_words, split_words, word_accuracy
+from ngram_metrics._evaluation.page.flags import TITLES, Flag, flags_of
+from ngram_metrics._evaluation.page.page_words import ORDERS, Integers, match_words, split_words, word_accuracy
 from ngram_metrics._evaluation.result_tables import Style, format_outcome, grouping_head, label_text
 from ngram_metrics._evaluation.results import Outcome, Result, Results
 from ngram_metrics._evaluation.system_counts import Systems, score_part, segment_values
@@ -75,7 +75,7 @@ def page_data(
         "sources": sources,
         "columns": _columns(outcome, digits),
         "flags": {
-            "titles": titles_of(sources),
+            "titles": {flag: title for flag, title in TITLES.items() if flag != Flag.SOURCE or sources is not None},
             "of_systems": flags_of(texts, sources, sides.hypotheses, sides.references, lengths),
         },
         "copies": {form: format_outcome(outcome, form, style) for form in COPIES},
@@ -138,12 +138,13 @@ class _Sides:
         counts = host_counts(list(map(len, texts.references)))
         self._originals = [*chain.from_iterable(texts.references), *chain.from_iterable(texts.systems.values())]
         self._words = split_words(reader, self._originals)
-        self._streams = _streams(texts)
         first = int(counts.sum())
-        segments = len(counts)
-        self._starts = range(first, len(self._originals), segments)
+        starts = range(first, len(self._originals), len(counts))
+        #: The indices of the texts of each name of a reference, and of each system.
+        self._streams = _streams(texts)
+        self._systems = [range(start, start + len(counts)) for start in starts]
         tokens = self._words.tokens
-        self.hypotheses = [tokens.slice(start, start + segments) for start in self._starts]
+        self.hypotheses = [tokens.slice(start, start + len(counts)) for start in starts]
         self.references = DocumentGroups(tokens.slice(0, first), counts)
 
     def lengths(self) -> NDArray[np.float64]:
@@ -153,25 +154,32 @@ class _Sides:
         return words / counts
 
     def texts(self) -> dict[str, object]:
-        """Return the texts, their words, and the matched orders."""
+        """Return the texts, their words, the matched orders, and the originals of texts that were rewritten."""
         words = self._words
-        segments = len(self.references.counts)
         orders = [match_words(tokens, self.references) for tokens in self.hypotheses]
-        values_by_name: dict[str, Sequence[object]] = {"texts": words.texts, "steps": words.steps, "ids": words.ids()}
+        fields: dict[str, Sequence[object]] = {"texts": words.texts, "steps": words.steps, "ids": words.ids()}
+        missing: dict[str, object] = {"texts": None, "steps": [], "ids": []}
+        lists: dict[str, Sequence[int | None]] = {f"r{index}": stream for index, stream in enumerate(self._streams)}
+        lists |= {f"s{index}": system for index, system in enumerate(self._systems)}
         return {
             "of_references": {
-                name: [_pick(values, stream, None if name == "texts" else []) for stream in self._streams]
-                for name, values in values_by_name.items()
+                name: [_pick(values, stream, missing[name]) for stream in self._streams]
+                for name, values in fields.items()
             },
             "of_systems": {
-                name: [values[start : start + segments] for start in self._starts]
-                for name, values in values_by_name.items()
+                name: [values[system.start : system.stop] for system in self._systems]
+                for name, values in fields.items()
             },
             "hypothesis_orders": [hypothesis_orders for hypothesis_orders, _ in orders],
             "reference_orders": [
                 [_pick(reference_orders, stream, "") for stream in self._streams] for _, reference_orders in orders
             ],
-            "rewritten": _find_rewritten(self._originals, words, self._streams, self._starts),
+            "rewritten": {
+                f"{name}:{segment}": self._originals[index]
+                for name, indices in lists.items()
+                for segment, index in enumerate(indices)
+                if index is not None and self._originals[index].strip() != words.texts[index].strip()
+            },
         }
 
 
@@ -188,17 +196,3 @@ def _streams(texts: Texts) -> list[list[int | None]]:
 
 def _pick(values: Sequence[object], stream: Sequence[int | None], missing: object) -> list[object]:
     return [missing if index is None else values[index] for index in stream]
-
-
-def _find_rewritten(
-    originals: Sequence[str], words: Words, streams: Sequence[Sequence[int | None]], starts: range
-) -> dict[str, str]:
-    """Return the original texts that were rewritten before they were split into words, by list and segment."""
-    lists: dict[str, Sequence[int | None]] = {f"r{index}": stream for index, stream in enumerate(streams)}
-    lists |= {f"s{index}": range(start, start + len(streams[0])) for index, start in enumerate(starts)}
-    rewritten = {}
-    for name, indices in lists.items():
-        for segment, index in enumerate(indices):
-            if index is not None and originals[index].strip() != words.texts[index].strip():
-                rewritten[f"{name}:{segment}"] = originals[index]
-    return rewritten

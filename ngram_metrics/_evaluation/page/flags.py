@@ -29,7 +29,8 @@ class Flag(IntFlag):
     FORM = 16
 
 
-_TITLES = {
+#: The titles of the flags.
+TITLES = {
     Flag.EMPTY: "empty output",
     Flag.SOURCE: "equal to the source",
     Flag.REPEATED: "repeated n-grams",
@@ -38,11 +39,6 @@ _TITLES = {
 }
 #: The digits of all combinations of flags.
 _DIGITS = string.digits + string.ascii_lowercase[:22]
-
-
-def titles_of(sources: Sequence[str] | None) -> dict[int, str]:
-    """Return the titles of the flags that outputs may have, by their numbers."""
-    return {int(flag): title for flag, title in _TITLES.items() if flag != Flag.SOURCE or sources is not None}
 
 
 def flags_of(
@@ -68,21 +64,14 @@ def flags_of(
         other_forms = list(map(find_other_form, outputs, texts.references))
         flags += Flag.FORM * np.array([word is not None for word in other_forms])
         if sources is not None:
-            flags += Flag.SOURCE * _find_copies(outputs, sources, texts.references)
+            # Spaces around a text do not matter, and a source that a reference repeats may be copied.
+            copies = [
+                output.strip() == source.strip() != "" and source.strip() not in map(str.strip, others)
+                for output, source, others in zip(outputs, sources, texts.references, strict=True)
+            ]
+            flags += Flag.SOURCE * np.array(copies)
         digits.append("".join(_DIGITS[flag] for flag in flags.tolist()))
     return digits
-
-
-def _find_copies(
-    outputs: Sequence[str], sources: Sequence[str], references: Sequence[Sequence[str]]
-) -> NDArray[np.bool_]:
-    """Return which outputs equal the source, spaces around it aside, where no reference does."""
-    return np.array(
-        [
-            output.strip() == source.strip() != "" and all(text.strip() != source.strip() for text in texts)
-            for output, source, texts in zip(outputs, sources, references, strict=True)
-        ]
-    )
 
 
 def repetitions(tokens: RaggedTokens) -> NDArray[np.int64]:

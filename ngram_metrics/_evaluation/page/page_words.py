@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -51,7 +51,12 @@ def split_words(reader: WordReader, texts: Sequence[str]) -> Words:
     texts = list(reader.prepare(texts))
     rule = rule_of(reader.tokenizer)
     words = _split_by_rule(rule, texts) if rule is not None else _split_by_tokenizer(reader.tokenizer, texts)
-    return words._replace(tokens=_number_by_frequency(words.tokens))
+    # Frequent words get small numbers.
+    tokens = words.tokens
+    ids = tokens.ids.numpy()
+    rank = np.empty(tokens.id_bound, np.int64)
+    rank[np.argsort(-np.bincount(ids, minlength=tokens.id_bound), kind="stable")] = np.arange(tokens.id_bound)
+    return words._replace(tokens=tokens._replace(ids=torch.from_numpy(rank[ids])))
 
 
 def _split_by_rule(rule: Rule, texts: list[str]) -> Words:
@@ -85,28 +90,14 @@ def _steps(begin: Integers, end: Integers, start: Integers, counts: Integers) ->
 
 
 def _split_by_tokenizer(tokenizer: Tokenizer | None, texts: list[str]) -> Words:
-    """Return the tokens of an external tokenizer as words, separated by spaces."""
+    """Return the tokens of an external tokenizer as words, separated by spaces; an id is shown as its token."""
     tokens = batch_tokenizer(tokenizer)(texts, lambda index: f"text {index}")
-    name = _token_name(tokenizer)
-    words = [[name(token) for token in text_tokens] for text_tokens in tokens]
+    by_id = getattr(tokenizer, "id_to_token", None) or getattr(tokenizer, "convert_ids_to_tokens", None) or str
+    words = [[str(by_id(token) if isinstance(token, int) else token) for token in row] for row in tokens]
     widths = [[len(word.encode("utf-16-le", "surrogatepass")) // 2 for word in text_words] for text_words in words]
     steps = [[2 * width + (index > 0) for index, width in enumerate(text_widths)] for text_widths in widths]
     numbered = number_tokens(tokens, lambda index: f"text {index}")
     return Words(list(map(" ".join, words)), steps, numbered)
-
-
-def _token_name(tokenizer: Tokenizer | None) -> Callable[[object], str]:
-    """Return a function from a token to the text to show: an id becomes its token in the vocabulary."""
-    by_number = getattr(tokenizer, "id_to_token", None) or getattr(tokenizer, "convert_ids_to_tokens", None)
-    return lambda token: str(by_number(token) if by_number is not None and isinstance(token, int) else token)
-
-
-def _number_by_frequency(tokens: RaggedTokens) -> RaggedTokens:
-    """Renumber the words so that frequent words have small numbers."""
-    ids = tokens.ids.numpy()
-    rank = np.empty(tokens.id_bound, np.int64)
-    rank[np.argsort(-np.bincount(ids, minlength=tokens.id_bound), kind="stable")] = np.arange(tokens.id_bound)
-    return tokens._replace(ids=torch.from_numpy(rank[ids]))
 
 
 def match_words(hypotheses: RaggedTokens, references: DocumentGroups) -> tuple[list[str], list[str]]:
@@ -165,7 +156,9 @@ def word_accuracy(
     parts = []
     for tokens in hypotheses:
         produced = _count_words(np.arange(segments), tokens)
-        parts.append((sum_buckets(_matches(produced, wanted)), sum_buckets(produced) + wanted_sums))
+        keys, ours, theirs = np.intersect1d(produced.keys, wanted.keys, assume_unique=True, return_indices=True)
+        matches = _Counts(keys, np.minimum(produced.counts[ours], wanted.counts[theirs]))
+        parts.append((sum_buckets(matches), sum_buckets(produced) + wanted_sums))
     values = torch.from_numpy(np.array(parts, np.float64)).permute(2, 0, 1, 3)  # (clusters, systems, 2, buckets)
     weights = bootstrap_weights(clusters, RESAMPLES, plan.seed)
     (drawn,) = weighted_sums(weights, values[row_order(values.flatten(1))])
@@ -206,8 +199,3 @@ def _count_wanted(references: DocumentGroups) -> _Counts:
     # The last of equal keys has the highest count.
     last = np.append(np.flatnonzero(np.diff(keys[order])), len(keys) - 1)[: len(keys)]
     return _Counts(keys[order][last], documents.counts[order][last])
-
-
-def _matches(produced: _Counts, wanted: _Counts) -> _Counts:
-    keys, ours, theirs = np.intersect1d(produced.keys, wanted.keys, assume_unique=True, return_indices=True)
-    return _Counts(keys, np.minimum(produced.counts[ours], wanted.counts[theirs]))

@@ -16,7 +16,7 @@ from ngram_metrics._core.metrics.bleu import BleuMeasure
 from ngram_metrics._core.metrics.chrf import ChrfMeasure
 from ngram_metrics._core.metrics.overlap import OverlapMeasure
 from ngram_metrics._core.metrics.repetition import RepetitionMeasure
-from ngram_metrics._core.metrics.rouge import MeanRougeMeasure, RougeMeasure, rouge_measure
+from ngram_metrics._core.metrics.rouge import MeanRougeMeasure, RougeMeasure, make_rouge
 from ngram_metrics.functional import aggregate_chrf, chrf_score, pairwise_chrf
 
 KNOWN = r"\['rouge1', .*'rouge9', 'rougeL', 'rougeLsum'\]"
@@ -178,8 +178,8 @@ def test_a_lone_key_and_a_sequence_of_keys():
     assert checked_keys("rougeL") == ("rougeL",)
     assert checked_keys(["rougeL", "rouge1"]) == ("rougeL", "rouge1")
     assert checked_keys(iter(("rouge9",))) == ("rouge9",)
-    assert rouge_measure("rougeL", "best", "micro") == RougeMeasure(("L",))
-    assert rouge_measure(["rouge2"], "avg", "none") == MeanRougeMeasure((2,))
+    assert make_rouge(rouge_keys="rougeL", average="micro").measure == RougeMeasure(("L",))
+    assert make_rouge(rouge_keys=["rouge2"], accumulate="avg", average="none").measure == MeanRougeMeasure((2,))
     assert RougeMeasure((1,), alpha=0.5) != RougeMeasure((1,))
 
 

@@ -4,6 +4,7 @@ import errno
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -101,7 +102,7 @@ def test_a_file_that_cannot_be_replaced_remains_after_an_error(fixed: Path, fold
 
 
 def test_the_output_is_somewhere_where_the_disk_of_its_file_is_full(fixed: Path, folder: Path, monkeypatch):
-    monkeypatch.setattr(output.shutil, "copyfileobj", _refusing(errno.ENOSPC))
+    monkeypatch.setattr(shutil, "copyfileobj", _refusing(errno.ENOSPC))
     told = r"^cannot write fixed.txt: No space left on device; the output is in (.*\.part)$"
     with pytest.raises(OutputError, match=told) as raised, open_output("fixed.txt") as write_text:
         write_text("new")

@@ -12,7 +12,7 @@ from systems import output, references
 
 from ngram_metrics import Bleu, ChrF, evaluate
 from ngram_metrics._core.basics.option_checks import check_confidence
-from ngram_metrics._core.metrics.rouge import rouge_measure
+from ngram_metrics._core.metrics.rouge import make_rouge
 from ngram_metrics._core.scoring import resampling
 from ngram_metrics._core.scoring.resampling import (
     bootstrap_scores,
@@ -137,7 +137,7 @@ def test_rows_are_put_in_one_order_however_they_come(dtype: torch.dtype, width: 
 @pytest.mark.parametrize("sentences", [5, 700])
 def test_the_last_bits_of_scores_move_no_draw(sentences: int):
     """Means over references differ by as much from device to device."""
-    measure = rouge_measure(("rouge1", "rougeL"), "avg", "macro")
+    measure = make_rouge(rouge_keys=("rouge1", "rougeL"), accumulate="avg").measure
     generator = torch.Generator().manual_seed(sentences)
     # Twelfths: many scores are equal, and most are no binary fraction.
     rows = torch.randint(0, 13, (sentences, 6), generator=generator).double() / 12
