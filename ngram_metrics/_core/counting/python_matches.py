@@ -160,13 +160,11 @@ def match_short_pair(hypothesis: Tokens, reference: Tokens) -> tuple[int, int, i
 
     The bits of an n-gram of the hypothesis are the positions where equal n-grams end in the reference.
     """
-    get = _places(reference).get
     row = full = (1 << len(reference)) - 1
     words: list[int] = []
     bigrams: list[int] = []
     before = 0
-    for token in hypothesis:
-        mask = get(token, 0)
+    for mask in map(_places(reference).get, hypothesis, repeat(0)):
         if mask:
             both = row & mask  # as in subsequence_length
             row = (row + both | row - both) & full
