@@ -8,13 +8,13 @@ its function is first called.
 
 Each function takes the options of the function of ``functional`` for the same metric, with the same defaults, but
 neither ``average`` nor ``device``. It returns that function's score for ``[hypothesis]`` and ``[references]``, and
-raises its errors for invalid input, but gives no warnings. Tensors, arrays and other unusual input are passed on to
-that function, which imports torch.
+raises its errors for invalid input, but gives no warnings. Tensors, arrays, texts at which a caller's tokenizer fails,
+and other unusual input are passed on to that function, which imports torch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, get_args
@@ -28,7 +28,6 @@ from ngram_metrics._core.basics.option_checks import (
     resolve_effective_order,
 )
 from ngram_metrics._core.counting.python_matches import RougeText
-from ngram_metrics._core.text.messages import name_unhashable
 from ngram_metrics._core.text.single_texts import read_summaries, split_characters, split_words, summary_of_ids
 from ngram_metrics._core.text.tokenizer_option import is_for_text_only
 from ngram_metrics._core.text.word_rules import has_splitter, prepare_texts
@@ -49,52 +48,38 @@ _Given = ParamSpec("_Given")
 _Score = TypeVar("_Score")
 
 
-def _make_once(make: Callable[_Given, _Score]) -> Callable[_Given, _Score]:
-    """Make ``make`` return the same object for equal settings; those without a hash are made or refused each time."""
-    cached = lru_cache(256, typed=True)(make)
-
-    def make_cached(*settings: _Given.args, **options: _Given.kwargs) -> _Score:
-        try:
-            return cached(*settings, **options)  # type: ignore[arg-type]
-        except TypeError:
-            pass
-        return make(*settings, **options)
-
-    return make_cached
+# Each returns the same measure for equal settings, and imports the file of its metric when it is first called.
 
 
-# Each imports the file of its metric when it is first called.
-
-
-@_make_once
+@lru_cache(256, typed=True)
 def _make_bleu(*settings: Any) -> BleuMeasure:
     from ngram_metrics._core.metrics.bleu import BleuMeasure
 
     return BleuMeasure(*settings)
 
 
-@_make_once
+@lru_cache(256, typed=True)
 def _make_chrf(*settings: Any) -> ChrfMeasure:
     from ngram_metrics._core.metrics.chrf import ChrfMeasure
 
     return ChrfMeasure(*settings)
 
 
-@_make_once
+@lru_cache(256, typed=True)
 def _make_gleu(*settings: Any) -> GleuMeasure:
     from ngram_metrics._core.metrics.gleu import GleuMeasure
 
     return GleuMeasure(*settings)
 
 
-@_make_once
+@lru_cache(256, typed=True)
 def _make_overlap(*settings: Any) -> OverlapMeasure:
     from ngram_metrics._core.metrics.overlap import OverlapMeasure
 
     return OverlapMeasure(*settings)
 
 
-class Unusual(Exception):
+class Unusual(ValueError):
     """Input or a setting that is wrong, or that only ``ngram_metrics.functional`` reads."""
 
 
@@ -166,10 +151,7 @@ def _else_by(name: str) -> Callable[[Callable[_Given, _Score]], Callable[_Given,
         def score(*args: _Given.args, **options: _Given.kwargs) -> _Score:
             try:
                 return function(*args, **options)
-            except TypeError:
-                _name_arguments(function, args, options)
-                raise
-            except (Unusual, OverflowError):
+            except (TypeError, ValueError, OverflowError):
                 # The block ends before other functions are called, so that their errors have no other one before them.
                 arguments = _name_arguments(function, args, options)
             _refuse_wrong(function.__name__, **arguments)
@@ -247,10 +229,7 @@ def bleu(
     weights = tuple(weights) if type(weights) is list else weights
     measure = _make_bleu(ngram, smooth, smooth_value, weights, is_effective)
     require(type(lowercase) is bool)
-    is_text, documents = read(hypothesis, references, pad_id, (tokenizer, lowercase))
-    if is_text:
-        documents = list(split_words(prepare_texts(documents, lowercase), tokenizer, name_document))
-    return _score(measure, documents)
+    return _score_words(measure, hypothesis, references, pad_id, tokenizer, lowercase)
 
 
 @_else_by("chrf_score")
@@ -323,27 +302,16 @@ def rouge(
         summaries = [
             RougeText(ids, [ids]) if separator is None else summary_of_ids(ids, separator) for ids in documents
         ]
-    try:
-        scores = _score_summaries(summaries, measure, accumulate)
-    except TypeError:
-        name_unhashable([summary.words for summary in summaries], name_document)  # what a caller's tokenizer returned
-        raise
+    if len(summaries) == 2 or accumulate == "best":
+        scores = map(measure.score_key, measure.count_keys(summaries[0], summaries[1:]))
+    else:
+        rows = [map(measure.score_key, measure.count_keys(summaries[0], [other])) for other in summaries[1:]]
+        scores = map(_mean_score, zip(*rows, strict=True))
     values: dict[str, float] = {}
     for (fmeasure_name, precision_name, recall_name), score in zip(names, scores, strict=True):
         precision, recall, fmeasure = score
         values[fmeasure_name], values[precision_name], values[recall_name] = fmeasure, precision, recall
     return values
-
-
-def _score_summaries(
-    summaries: Sequence[RougeText], measure: RougeMeasure, accumulate: Accumulate
-) -> Iterable[tuple[float, float, float]]:
-    """Return precision, recall and F of each key."""
-    hypothesis, *references = summaries
-    if len(references) == 1 or accumulate == "best":
-        return map(measure.score_key, measure.count_keys(hypothesis, references))
-    rows = [map(measure.score_key, measure.count_keys(hypothesis, [reference])) for reference in references]
-    return map(_mean_score, zip(*rows, strict=True))
 
 
 def _mean_score(scores: Sequence[tuple[float, float, float]]) -> tuple[float, float, float]:
@@ -352,7 +320,7 @@ def _mean_score(scores: Sequence[tuple[float, float, float]]) -> tuple[float, fl
     return sum(precision) / len(scores), sum(recall) / len(scores), sum(fmeasure) / len(scores)
 
 
-@_make_once
+@lru_cache(256, typed=True)
 def _make_rouge_plan(
     rouge_keys: RougeKey | Sequence[RougeKey], accumulate: Accumulate
 ) -> tuple[RougeMeasure, list[tuple[str, str, str]]]:
@@ -382,7 +350,7 @@ def gleu(
         >>> pair.gleu("the cat is on the mat", "a cat is on the mat")
         0.7778
     """
-    return _score_words(_make_gleu(ngram), hypothesis, references, tokenizer, pad_id)
+    return _score_words(_make_gleu(ngram), hypothesis, references, pad_id, tokenizer)
 
 
 @_else_by("ngram_overlap")
@@ -402,20 +370,13 @@ def overlap(
         >>> pair.overlap(["a", "a", "b"], ["a", "b", "c"])
         0.6667
     """
-    return _score_words(_make_overlap(ngram), hypothesis, references, tokenizer, pad_id)
+    return _score_words(_make_overlap(ngram), hypothesis, references, pad_id, tokenizer)
 
 
-def _score_words(measure: AnyMeasure, hypothesis: Any, references: Any, tokenizer: Any, pad_id: Any) -> float:
-    is_text, documents = read(hypothesis, references, pad_id, (tokenizer,))
+def _score_words(
+    measure: AnyMeasure, hypothesis: Any, references: Any, pad_id: Any, tokenizer: Any, lowercase: bool = False
+) -> float:
+    is_text, documents = read(hypothesis, references, pad_id, (tokenizer, lowercase))
     if is_text:
-        documents = list(split_words(documents, tokenizer, name_document))
-    return _score(measure, documents)
-
-
-def _score(measure: AnyMeasure, documents: Sequence[Any]) -> float:
-    """Return the score of the tokens of a hypothesis and of the references after it."""
-    try:
-        return measure.score_in_python(measure.count_in_python(documents[0], documents[1:]))
-    except TypeError:
-        name_unhashable(documents, name_document)  # what a caller's tokenizer returned
-        raise
+        documents = list(split_words(prepare_texts(documents, lowercase), tokenizer, name_document))
+    return measure.score_in_python(measure.count_in_python(documents[0], documents[1:]))

@@ -173,8 +173,9 @@ def test_scores_of_many_texts_are_those_of_functional(texts):
         ("overlap", [("a", 1), ("b", 2)], [("a", 1)], {}),
         ("gleu", [True, None], [[True], [None, True]], {}),
         ("chrf", np.str_("abc"), "abd", {"beta": np.float32(1)}),
+        ("bleu", "a b c", "a b d", {"ngram": 2, "weights": np.array([1, 2])}),
     ],
-    ids=range(6),
+    ids=range(7),
 )
 def test_what_is_unusual_is_scored_by_functional(name, hypothesis, references, options):
     scores = FUNCTIONAL[name]([hypothesis], [references], average="none", **options)
@@ -222,6 +223,7 @@ def wrong(result: Any) -> Callable[[str], Any]:
         *(("bleu", "a", "a", {"smooth": "floor", "smooth_value": value}) for value in (-1, float("inf"), "1", 1.5)),
         ("bleu", "a", "a", {"smooth": "add-k", "smooth_value": 1e16}),
         ("bleu", "a", "a", {"smooth_value": 0.1}),
+        *((name, "a", "a", {"ngram": 0, "tokenizer": "13A"}) for name in ("bleu", "gleu", "overlap")),
         *(("bleu", "a", "a", {"weights": weights}) for weights in ([1], [0] * 4, [-1, 1, 1, 1], 4, "abcd", [None] * 4)),
         ("bleu", "a", "a", {"weights": [1, 1, 1, 1e300]}),
         *(("bleu", "a", "a", {"tokenizer": tokenizer}) for tokenizer in ("13A", "flores200", 13, "gpt2")),
@@ -244,11 +246,13 @@ def wrong(result: Any) -> Callable[[str], Any]:
     ],
 )  # fmt: skip
 def test_errors_are_those_of_functional_which_is_not_asked(name, hypothesis, references, options):
+    """It is asked only where a function of the caller reads the texts."""
     with pytest.raises((TypeError, ValueError)) as expected:
         FUNCTIONAL[name]([hypothesis], [references], average="none", **options)
-    with mock.patch.object(pair, "_call_functional") as asked, pytest.raises(type(expected.value)) as found:
+    asking = mock.patch.object(pair, "_call_functional", wraps=pair._call_functional)
+    with asking as asked, pytest.raises(type(expected.value)) as found:
         getattr(pair, name)(hypothesis, references, **options)
-    assert not asked.called
+    assert asked.called == (type(hypothesis) is str and any(map(callable, options.values())))
     assert re.sub("0x[0-9a-f]+", "", str(found.value)) == re.sub("0x[0-9a-f]+", "", str(expected.value))
 
 

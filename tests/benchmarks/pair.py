@@ -124,11 +124,13 @@ def main(options: Any) -> None:
         contestant("functional.chrf_score", ours(functional.chrf_score)),
     ]
     time_each("chrF", contestants, fresh, options)
-    bleu = [contestant("pair.bleu", ours(pair.bleu, **SENTENCE_BLEU)), contestant("sacrebleu", sentence_bleu, 4)]
-    chrf = [contestant("pair.chrf", ours(pair.chrf)), contestant("sacrebleu", of_sacrebleu(CHRF), 2.5)]
-    for metric, contestants in (("BLEU", bleu), ("chrF", chrf)):
-        time_each(f"{metric}, 4 references", contestants, fresh_batch(corpus, 4, options.pairs), options)
-        time_each(f"{metric}, all sentences as one text", contestants, joined(fresh), options)
+    bleu = "BLEU", contestant("pair.bleu", ours(pair.bleu, **SENTENCE_BLEU)), sentence_bleu, 4
+    chrf = "chrF", contestant("pair.chrf", ours(pair.chrf)), of_sacrebleu(CHRF), 2.5
+    for metric, own, peer, goal in (bleu, chrf):
+        several = fresh_batch(corpus, 4, options.pairs)
+        time_each(f"{metric}, 4 references", [own, contestant("sacrebleu", peer, goal)], several, options)
+        one_text = [own, contestant("sacrebleu", peer, 1)]
+        time_each(f"{metric}, all sentences as one text", one_text, joined(fresh), options)
     for keys, stemmer, goal in (
         (("rouge1", "rouge2", "rougeL"), False, 8),
         (("rougeL",), False, 7),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from itertools import chain, repeat
+from operator import sub
 from typing import Any, NamedTuple
 
 Tokens = Sequence[Hashable]
@@ -28,8 +30,9 @@ def match_ngrams(hypothesis: Tokens, references: Sequence[Tokens], orders: int) 
     """Return for each order how many n-grams match, each at most as often as one reference has it."""
     if len(references) == 1:
         return match_each(hypothesis, references, orders)[0]
-    others = [token for reference in references for token in (*reference, _END_OF_REFERENCE)]
-    return _match([*hypothesis, _END_OF_HYPOTHESIS], others, orders, _most_in_one(references))
+    matches = [0] * orders
+    _match(hypothesis, references, [matches] * len(references))
+    return matches
 
 
 def match_each(hypothesis: Tokens, references: Sequence[Tokens], orders: int) -> list[list[int]]:
@@ -37,8 +40,9 @@ def match_each(hypothesis: Tokens, references: Sequence[Tokens], orders: int) ->
     is_long = isinstance(hypothesis, str) and len(hypothesis) + sum(map(len, references)) > _LONG_TEXTS
     if is_long and orders <= _SLICED_ORDERS:
         return _match_slices([hypothesis, *references], orders)
-    tokens = [*hypothesis, _END_OF_HYPOTHESIS]
-    return [_match(tokens, [*reference, _END_OF_REFERENCE], orders, len) for reference in references]
+    rows = [[0] * orders for _ in references]
+    _match(hypothesis, references, rows)
+    return rows
 
 
 def _match_slices(texts: Sequence[Any], orders: int) -> list[list[int]]:
@@ -53,73 +57,83 @@ def _match_slices(texts: Sequence[Any], orders: int) -> list[list[int]]:
     return matches
 
 
-def _match(tokens: Tokens, others: Tokens, orders: int, most: Callable[[Sequence[int]], int]) -> list[int]:
-    """Return the matches of each order.
+def _match(hypothesis: Tokens, references: Sequence[Tokens], rows: Sequence[list[int]]) -> None:
+    """Add the matches with each reference to its row, which has a 0 for each order.
 
-    The positions where equal n-grams begin, in the hypothesis and in the references, are a group. The next token splits
-    it into the groups of n-grams that are longer by one, and a group with positions on one side only is done. Most
-    groups soon have a single position on a side, which is followed token by token.
+    One list as the row of all references gets the matches with any of them, as ``match_ngrams`` counts them.
 
-    Args:
-        tokens: of the hypothesis, and its end.
-        others: of the reference or of all references, each with its end.
-        orders: the longest order.
-        most: returns how many of some positions are in the reference that has most of them.
+    The positions where equal n-grams begin, in all texts, are a group. The next token splits it into the groups of
+    n-grams that are longer by one, and a group without positions on both sides is done. Most groups soon have a single
+    position in the hypothesis, which is followed token by token.
     """
-    matches = [0] * orders
-    groups: list[tuple[Sequence[int], Sequence[int]]] = [(range(len(tokens)), range(len(others)))]
+    tokens = [*hypothesis, _END_OF_HYPOTHESIS]
+    middle = len(tokens)
+    ends = []
+    for reference in references:
+        tokens += reference
+        tokens.append(_END_OF_REFERENCE)
+        ends.append(len(tokens))
+    row = rows[0]
+    row_of: list[list[int]] = []  # of each position in the references, unless all have one row
+    if rows[-1] is not row:
+        for several, reference in zip(rows, references, strict=True):
+            row_of += [several] * (len(reference) + 1)
+    orders = len(row)
+    groups: list[Sequence[int]] = [range(len(tokens))]
     for order in range(orders):
-        longer: list[tuple[Sequence[int], Sequence[int]]] = []
-        for positions, other_positions in groups:
-            here: dict[Hashable, list[int]] = {}
-            for position in positions:
-                token = tokens[position + order]
-                if token in here:
-                    here[token].append(position)
-                else:
-                    here[token] = [position]
-            there: dict[Hashable, list[int]] = {}
-            for position in other_positions:
-                token = others[position + order]
-                if token in there:
-                    there[token].append(position)
-                elif token in here:
-                    there[token] = [position]
-            for token, right in there.items():
-                left = here[token]
-                if len(left) == 1 == len(right):  # most, so that they come first
-                    single, position, length = left[0], right[0], order
-                    while length < orders and tokens[single + length] == others[position + length]:
-                        matches[length] += 1
-                        length += 1
+        if not groups:
+            break
+        last = tokens[order:]
+        longer: list[Sequence[int]] = []
+        for group in groups:
+            found: dict[Hashable, list[int]] = {}
+            for position in group:
+                token = last[position]
+                if token in found:
+                    found[token].append(position)
+                elif position < middle:
+                    found[token] = [position]
+            for same in found.values():
+                if same[-1] < middle:
                     continue
-                if len(left) == 1:
-                    single, several, followed, followers = left[0], right, tokens, others
-                elif len(right) == 1:
-                    single, several, followed, followers = right[0], left, others, tokens
-                else:
-                    matches[order] += min(len(left), most(right))
-                    longer.append((left, right))
-                    continue
-                length = order
-                while len(several) > 1 and length < orders:
-                    matches[length] += 1
-                    length += 1
-                    token = followed[single + length]
-                    several = [position for position in several if followers[position + length] == token]
-                if len(several) == 1:
-                    position = several[0]
-                    while length < orders and followed[single + length] == followers[position + length]:
-                        matches[length] += 1
+                if len(same) == 2:  # most
+                    single, position = same
+                    if row_of:
+                        row = row_of[position - middle]
+                    row[order] += 1
+                    length = order + 1
+                    while length < orders and tokens[single + length] == tokens[position + length]:
+                        row[length] += 1
                         length += 1
+                elif same[1] >= middle:
+                    single, *several = same
+                    before = None
+                    for position in several:
+                        if row_of:
+                            row = row_of[position - middle]
+                        if row is not before:
+                            before, longest = row, order
+                        length = order
+                        while length < orders and tokens[single + length] == tokens[position + length]:
+                            if length == longest:
+                                row[length] += 1
+                                longest += 1
+                            length += 1
+                else:
+                    longer.append(same)
+                    start = left = bisect_left(same, middle)
+                    if not row_of:
+                        right = len(same) - left
+                        if len(ends) > 1:
+                            stops = [bisect_left(same, end, left) for end in ends]
+                            right = max(map(sub, stops, [left, *stops]))
+                        row[order] += left if left < right else right
+                        continue
+                    for row, end in zip(rows, ends, strict=True):
+                        stop = bisect_left(same, end, start)
+                        row[order] += left if left + start < stop else stop - start
+                        start = stop
         groups = longer
-    return matches
-
-
-def _most_in_one(references: Sequence[Tokens]) -> Callable[[Sequence[int]], int]:
-    """Return the function that counts positions in the reference that has most of them."""
-    owner = [index for index, reference in enumerate(references) for _ in range(len(reference) + 1)]
-    return lambda positions: max(Counter([owner[position] for position in positions]).values())
 
 
 def subsequence_length(first: Tokens, second: Tokens) -> int:
@@ -146,13 +160,11 @@ def match_short_pair(hypothesis: Tokens, reference: Tokens) -> tuple[int, int, i
 
     The bits of an n-gram of the hypothesis are the positions where equal n-grams end in the reference.
     """
-    get = _places(reference).get
     row = full = (1 << len(reference)) - 1
     words: list[int] = []
     bigrams: list[int] = []
     before = 0
-    for token in hypothesis:
-        mask = get(token, 0)
+    for mask in map(_places(reference).get, hypothesis, repeat(0)):
         if mask:
             both = row & mask  # as in subsequence_length
             row = (row + both | row - both) & full
@@ -231,4 +243,5 @@ def _places(tokens: Tokens) -> dict[Hashable, int]:
 
 def list_totals(length: int, orders: int) -> list[int]:
     """Return the number of n-grams of each order."""
-    return [length - order if length > order else 0 for order in range(orders)]
+    totals = list(range(length, max(0, length - orders), -1))
+    return totals if length >= orders else totals + [0] * (orders - length)

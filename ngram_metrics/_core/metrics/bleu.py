@@ -193,7 +193,7 @@ class BleuMeasure(Measure[BleuStatistics]):
         log_mean = weight_sum = 0.0
         precisions = self._precisions_in_python(matches, totals)
         for order, (total, precision, weight) in enumerate(zip(totals, precisions, weights, strict=True)):
-            if self.effective_order and not total and not (is_added and order > 0):
+            if not total and self.effective_order and not (is_added and order > 0):
                 continue
             weight_sum += weight
             if weight:
@@ -235,15 +235,16 @@ class BleuMeasure(Measure[BleuStatistics]):
         is_adding = self.smooth in _ADDING
         least = 1 if self.smooth in ("smooth1", "nltk_smooth2") else 0
         precisions = []
-        unmatched = 0
+        unmatched = {"smooth1": value, "floor": value, "exp": 1.0}.get(self.smooth, 0.0)  # an order's numerator
         for order, (matched, total) in enumerate(zip(matches, totals, strict=True)):
             numerator: float = matched
             denominator: float = total or least
             if is_adding and order:
                 numerator, denominator = numerator + value, denominator + value
             elif not matched:
-                unmatched += 1
-                numerator = {"smooth1": value, "floor": value, "exp": 2.0**-unmatched}.get(self.smooth, 0.0)
+                if self.smooth == "exp":
+                    unmatched /= 2
+                numerator = unmatched
             precisions.append(numerator / denominator if denominator > 0 else 0.0)
         return precisions
 

@@ -207,7 +207,14 @@ class RougeMeasure(KeyedMeasure[MatchStatistics]):
 
     def score_key(self, counts: Counts) -> tuple[float, float, float]:
         """Return precision, recall and F of a key."""
-        return _precision_recall_f_in_python(counts, self.alpha)
+        matched, has, wants = counts
+        precision = matched / (has or 1)
+        recall = matched / (wants or 1)
+        if not matched:
+            return precision, recall, 0.0
+        if self.alpha is None:
+            return precision, recall, 2 * precision * recall / (precision + recall)
+        return precision, recall, precision * recall / ((1 - self.alpha) * precision + self.alpha * recall)
 
     def select_key(self, key: int) -> RougeMeasure:
         return replace(self, variants=self.variants[key : key + 1])
@@ -269,18 +276,6 @@ def precision_recall_f(counts: MatchStatistics, alpha: float | None = None) -> T
         weighed, share = product, (1 - alpha) * precision + alpha * recall
     fmeasure = torch.where(has_matches, weighed / torch.where(has_matches, share, 1), 0)
     return torch.stack((precision, recall, fmeasure), -1)
-
-
-def _precision_recall_f_in_python(counts: Counts, alpha: float | None) -> tuple[float, float, float]:
-    """Return precision, recall and F of counts."""
-    matched, has, wants = counts
-    precision = matched / (has or 1)
-    recall = matched / (wants or 1)
-    if not matched:
-        return precision, recall, 0.0
-    if alpha is None:
-        return precision, recall, 2 * precision * recall / (precision + recall)
-    return precision, recall, precision * recall / ((1 - alpha) * precision + alpha * recall)
 
 
 def _count(batch: Batch, variants: Sequence[int | str]) -> tuple[MatchStatistics, Pairs]:

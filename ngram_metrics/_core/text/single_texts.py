@@ -104,8 +104,7 @@ def read_summaries(
     remaining = iter(words)
     lines = [list(islice(remaining, len(sentences))) for sentences in summaries]
     if splitter is None and normalizer is None and tokenizer in SPLIT_AT_LINES:
-        # A line without words is no sentence.
-        return [RougeText([*chain.from_iterable(sentences)], [*filter(None, sentences)]) for sentences in lines]
+        return [_summary_of([*filter(None, sentences)]) for sentences in lines]  # a line without words is no sentence
     return list(map(RougeText, rouge_words(texts, *reading, name_of), lines))
 
 
@@ -117,8 +116,11 @@ def split_ids(document: Sequence[int], separator: int) -> list[list[int]]:
 
 def summary_of_ids(document: Sequence[int], separator: int) -> RougeText:
     """Return the ids of a document and of its sentences, without the separator between them."""
-    sentences = split_ids(document, separator)
-    return RougeText([*chain.from_iterable(sentences)], sentences)
+    return _summary_of(split_ids(document, separator))
+
+
+def _summary_of(sentences: Sequence[Tokens]) -> RougeText:
+    return RougeText(sentences[0] if len(sentences) == 1 else [*chain.from_iterable(sentences)], sentences)
 
 
 def _stem(words: Tokens, name_of: NameOf, index: int) -> list[str]:
