@@ -31,7 +31,6 @@ from ngram_metrics._torchmetrics.states import (
     check_states,
     gather_buffers,
     gather_packed,
-    has_counted,
     join_shares,
     join_states,
     list_rows,
@@ -125,20 +124,21 @@ class Adaptor(torchmetrics.Metric):
             return super().forward(preds, target)
 
     def _wrap_update(self, update: Callable[..., None]) -> Callable[..., None]:
-        """Undo what a failed update has set, in the states and in torchmetrics' attributes."""
-        # Metric._wrap_update counts an update and drops the computed value before an error can occur.
-        count_updates = super()._wrap_update(update)
+        """Count updates, and undo what a failed one has set."""
+        # Metric._wrap_update counts an update and drops the computed value before an error can occur. What it does for
+        # gradients and for lists of states on another device is not needed here.
 
         @functools.wraps(update)
         def update_or_undo(*args: object, **kwargs: object) -> None:
             if torch.compiler.is_compiling():
-                # A graph holds for one number of updates: torchmetrics' count of them would compile each step anew.
-                self._update_count = max(1, self._update_count)
-                self._computed = None
                 update(*args, **kwargs)
-                return
-            with self._undo_on_error():
-                count_updates(*args, **kwargs)
+                # A graph holds for one number of updates: a count of them would compile each step anew.
+                self._update_count = max(1, self._update_count)
+            else:
+                with self._undo_on_error():
+                    update(*args, **kwargs)
+                self._update_count += 1
+            self._computed = None
 
         return update_or_undo
 
@@ -157,7 +157,7 @@ class Adaptor(torchmetrics.Metric):
             if self._computed is not None:
                 return cast(Value, self._computed)
             with self.synced(self._to_sync):
-                if self.update_called and not has_counted(self.counted):
+                if self.update_called and not self._codes[0]:
                     warn_of_no_segment()
                 value = compute(*args, **kwargs)
             if self.compute_with_cache:
@@ -317,7 +317,7 @@ class Adaptor(torchmetrics.Metric):
             except ValueError as error:
                 error_msgs.append(str(error))
                 return
-            has_share = has_counted(cast(Tensor, saved["counted"]))
+            has_share = any(cast(Tensor, saved["counted"]).tolist())
             if has_share and not self._takes(saved_by["rank"], saved_by["processes"]):
                 self.reset()
             else:

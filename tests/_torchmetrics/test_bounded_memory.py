@@ -181,6 +181,7 @@ def test_memory_that_runs_out_leaves_a_metric_of_ignite_as_it_was(ignite_case: I
         with pytest.raises(MemoryError), Failing(number):
             metric.update(ignite_case.batches[2])
         assert_same_states(metric._accumulator, states)
+    chosen = chosen_operations(partial(ignite_case.make().update, ignite_case.batches[2]))
     with pytest.raises(MemoryError), Failing(chosen[-1]):
         fresh.update(ignite_case.batches[2])
     assert_same_states(fresh._accumulator, nothing)

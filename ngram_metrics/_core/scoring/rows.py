@@ -56,7 +56,7 @@ def score_rows(measure: AnyMeasure, rows: Tensor | Sequence[Sequence[int]], most
         shape = rows.shape[:-1]
         is_few = 0 < shape.numel() <= most and measure.python_text_limit > 0
         if is_few and not rows.is_floating_point() and not must_use_torch() and has_data(rows):
-            return _score_in_python(measure, rows.reshape(-1, rows.shape[-1]).tolist(), shape)
+            return _score_in_python(measure, rows.numpy().reshape(-1, rows.shape[-1]).tolist(), shape)
         return measure.score(unpack(rows, measure.layout))
     if len(rows) <= most:
         return _score_in_python(measure, rows, (len(rows),))

@@ -36,16 +36,29 @@ class Counted(NamedTuple):
     """A batch as counts.
 
     Attributes:
-        rows: the packed statistics, ``(segments, fields)``, which can be added, gathered and stored.
+        rows: the packed statistics, ``(segments, fields)``, of a small batch as lists.
         kind: the kind of input; None for a batch without segments.
         references: the references, or how many each segment has.
         leading_shape: ``(segments, samples)`` if there are several hypotheses for each segment, which are one row each.
     """
 
-    rows: Tensor
+    rows: Tensor | list[list[int]]
     kind: Kind | None
     references: DocumentGroups | PaddedReferences | list[int]
     leading_shape: tuple[int, ...] | None
+
+    @property
+    def segments(self) -> int:
+        """The number of rows."""
+        return len(self.rows) if isinstance(self.rows, list) else self.rows.shape[0]
+
+    def sum_rows(self) -> Tensor:
+        """Return the sum of the rows, ``(fields,)``."""
+        return host_counts(_sum_lists(self.rows)) if isinstance(self.rows, list) else self.rows.sum(0)
+
+    def stack_rows(self) -> Tensor:
+        """Return the rows as a tensor, which can be added, gathered and stored."""
+        return host_counts(self.rows) if isinstance(self.rows, list) else self.rows
 
 
 @dataclass(frozen=True)
@@ -119,7 +132,7 @@ class Scorer:
         segments = self._read(preds, target)
         if self.is_counted_in_python(segments):
             counts, references = self._count_in_python(segments)
-            return Counted(host_counts(counts), segments.known_kind, references, None)
+            return Counted(counts, segments.known_kind, references, None)
         batch = self.reader.encode(segments)
         rows = pack(self.measure.statistics(batch), self.measure.layout)
         return Counted(rows, segments.known_kind, batch.sides.references, batch.leading_shape)
@@ -152,7 +165,7 @@ class Scorer:
         """Return the score of a small batch as ``__call__`` does, without arrays of counts."""
         rows, _ = self._count_in_python(segments)
         if self.average == "micro":
-            rows = [[*map(sum, zip(*rows, strict=True))]]
+            rows = [_sum_lists(rows)]
         scores = score_rows(self.measure, rows)
         if self.average == "none":
             return scores
@@ -247,6 +260,10 @@ class Scorer:
         settings = {"unit": kind, "avg": self.average}
         settings |= {**self.reader.signature(kind), **self.measure.signature(), **draws}
         return format_signature(settings, references if self.measure.has_references else None)
+
+
+def _sum_lists(rows: list[list[int]]) -> list[int]:
+    return [*map(sum, zip(*rows, strict=True))]
 
 
 class MetricRow(NamedTuple):
