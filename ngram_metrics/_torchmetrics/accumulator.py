@@ -179,7 +179,7 @@ class Accumulator(Adaptor, Generic[Level]):
             for name, value in added.items():
                 before = getattr(self, name)
                 added[name] = torch.maximum(before, value) if name == "reference_range" else before + value
-        added["segments"] = self.segments + counted.segments
+        added["segments"] = self.segments + len(counted.rows)
         if codes != self._codes:
             added["counted"] = host_counts(codes)
         # The states are set after everything is computed: after an error, even out of memory, they count whole batches.

@@ -51,6 +51,7 @@ _SWITCHES = (
     *("_update_count", "_computed", "_forward_cache", "_to_sync", "_should_unsync", "_enable_grad", "_is_synced"),
     *("_cache", "compute_on_cpu"),
 )
+_OF_SETTINGS = ("settings", "callables")  # states that describe the metric and not the data
 #: The states, and the attributes that torchmetrics sets in the constructor and in each update, computation and reset.
 _OFTEN_SET = {
     *("settings", "callables", "counted", "segments", "reference_range", "row", "score_sum", "rows", *_SWITCHES),
@@ -111,9 +112,10 @@ class Adaptor(torchmetrics.Metric):
         # Metric.reset empties the list of rows, which a Running wrapper still uses, and fails if a sync has joined it.
         attributes = self.__dict__
         for name, default in self._defaults.items():
-            attributes[name] = default.clone() if isinstance(default, Tensor) else []
-        attributes.update(_update_count=0, _is_synced=False)
-        attributes.update(_computed=None, _forward_cache=None, _cache=None, _codes=(0, 0))
+            if name not in _OF_SETTINGS:
+                attributes[name] = default.clone() if isinstance(default, Tensor) else []
+        unset = dict.fromkeys(("_computed", "_forward_cache", "_cache"))
+        attributes.update(unset, _update_count=0, _is_synced=False, _codes=(0, 0))
 
     @torch.jit.unused
     @named_arguments
@@ -125,8 +127,7 @@ class Adaptor(torchmetrics.Metric):
 
     def _wrap_update(self, update: Callable[..., None]) -> Callable[..., None]:
         """Count updates, and undo what a failed one has set."""
-        # Metric._wrap_update counts an update and drops the computed value before an error can occur. What it does for
-        # gradients and for lists of states on another device is not needed here.
+        # Metric._wrap_update counts an update before an error can occur. Here are no gradients, and rows move at once.
 
         @functools.wraps(update)
         def update_or_undo(*args: object, **kwargs: object) -> None:
@@ -396,7 +397,7 @@ class Adaptor(torchmetrics.Metric):
         if missing:
             raise ValueError(f"the incoming state lacks {missing}: expected the states {list(self._defaults)}")
         for name in self._defaults:
-            if name not in ("settings", "callables"):  # these describe the metric and not the data
+            if name not in _OF_SETTINGS:
                 incoming = move_state(incoming_state[name], self._device_of(name))
                 both = [*list_rows(incoming), *list_rows(getattr(self, name))]
                 setattr(self, name, both if name == "rows" else join_states(name, both))

@@ -47,14 +47,11 @@ class Counted(NamedTuple):
     references: DocumentGroups | PaddedReferences | list[int]
     leading_shape: tuple[int, ...] | None
 
-    @property
-    def segments(self) -> int:
-        """The number of rows."""
-        return len(self.rows) if isinstance(self.rows, list) else self.rows.shape[0]
-
     def sum_rows(self) -> Tensor:
         """Return the sum of the rows, ``(fields,)``."""
-        return host_counts(_sum_lists(self.rows)) if isinstance(self.rows, list) else self.rows.sum(0)
+        if isinstance(self.rows, list):
+            return host_counts([*map(sum, zip(*self.rows, strict=True))])
+        return self.rows.sum(0)
 
     def stack_rows(self) -> Tensor:
         """Return the rows as a tensor, which can be added, gathered and stored."""
@@ -150,8 +147,7 @@ class Scorer:
             slots = segments.hypotheses.numel() + segments.references.numel()
             is_small = slots < self.measure.python_token_limit and not must_use_torch()
         else:
-            is_text = segments.kind == "text"
-            limit = self.measure.python_text_limit if is_text else self.measure.python_token_limit
+            limit = self.measure.python_text_limit if segments.kind == "text" else self.measure.python_token_limit
             # The number of documents comes first, so that a large batch costs nothing here.
             is_small = len(segments.hypotheses) + len(segments.references) <= limit
             if is_small:
@@ -165,7 +161,7 @@ class Scorer:
         """Return the score of a small batch as ``__call__`` does, without arrays of counts."""
         rows, _ = self._count_in_python(segments)
         if self.average == "micro":
-            rows = [_sum_lists(rows)]
+            rows = [[*map(sum, zip(*rows, strict=True))]]
         scores = score_rows(self.measure, rows)
         if self.average == "none":
             return scores
@@ -260,10 +256,6 @@ class Scorer:
         settings = {"unit": kind, "avg": self.average}
         settings |= {**self.reader.signature(kind), **self.measure.signature(), **draws}
         return format_signature(settings, references if self.measure.has_references else None)
-
-
-def _sum_lists(rows: list[list[int]]) -> list[int]:
-    return [*map(sum, zip(*rows, strict=True))]
 
 
 class MetricRow(NamedTuple):
