@@ -27,7 +27,7 @@ Sample: TypeAlias = tuple[str, Sequence[str]]
 
 def corpus_stderr(scorer: Scorer, outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Tensor:
     """Return the standard deviation of the scores of resampled corpora, ``(*score_shape)``, NaN for one document."""
-    clusters = clusters_of(scorer.measure, scorer.count(outputs, references).rows, scorer.average)
+    clusters = clusters_of(scorer.measure, scorer.count(outputs, references).stack_rows(), scorer.average)
     errors = bootstrap_scores(scorer.measure, clusters, scorer.average, RESAMPLES, SEED).std(0)
     return errors if len(outputs) > 1 else torch.full_like(errors, torch.nan)
 

@@ -162,33 +162,33 @@ class Accumulator(Adaptor, Generic[Level]):
             TypeError, ValueError: segments that cannot be read; the states do not change.
         """
         counted = self.scorer.count(preds, target)
-        rows, kind, shape = counted.rows, counted.kind, counted.leading_shape  # (segments, fields)
+        shape = counted.leading_shape
         samples = shape[1] if shape and self.average == "none" else None
-        codes = join_batch_codes(self._codes, batch_codes(kind, samples))
-        added = {"row": rows.sum(0)}
+        codes = join_batch_codes(self._codes, batch_codes(counted.kind, samples))
+        added = {"row": counted.sum_rows()}
         if (reference_range := range_of(counted.references)) is not None:
             added["reference_range"] = reference_range
         if self._keeps_rows:
-            added["rows"] = rows
+            added["rows"] = counted.stack_rows()
         if self.average == "macro":
-            added["score_sum"] = score_rows(self.scorer.measure, rows).sum(0)
-        if self.row.device.type != "cpu" or rows.device.type != "cpu":
+            added["score_sum"] = score_rows(self.scorer.measure, counted.rows).sum(0)
+        if self.row.device.type != "cpu" or added["row"].device.type != "cpu":
             added = self._send(added)
-        joined = {"row": self.row + added["row"], "segments": self.segments + rows.shape[0]}
-        if reference_range is not None:
-            joined["reference_range"] = torch.maximum(self.reference_range, added["reference_range"])
-        if self.average == "macro":
-            joined["score_sum"] = self.score_sum + added["score_sum"].to(torch.float64)
-        # The states are set after everything is computed: after an error, even out of memory, they count whole batches.
-        if self._keeps_rows:
-            self.__dict__["rows"].append(added["rows"])  # typing.cast would be an empty copy in a compiled graph
+        rows = added.pop("rows", None)
+        if any(self._codes):  # what the first batch adds are the states
+            for name, value in added.items():
+                before = getattr(self, name)
+                added[name] = torch.maximum(before, value) if name == "reference_range" else before + value
+        added["segments"] = self.segments + len(counted.rows)
         if codes != self._codes:
-            self.__dict__.update(counted=host_counts(codes), _codes=codes)
-        for name, state in joined.items():
-            setattr(self, name, state)
+            added["counted"] = host_counts(codes)
+        # The states are set after everything is computed: after an error, even out of memory, they count whole batches.
+        if rows is not None:
+            self.__dict__["rows"].append(rows)  # typing.cast would be an empty copy in a compiled graph
+        self.__dict__.update(added, _codes=codes)
 
     def _send(self, added: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Return what a batch adds to the states, on their devices, with one copy from one device to another."""
+        """Return what a batch adds to the states, like them, with one copy from one device to another."""
         names_by_route: dict[tuple[torch.device, torch.device, int], list[str]] = {}
         for name, tensor in added.items():
             route = tensor.device, self._device_of(name), tensor.element_size()
@@ -198,7 +198,9 @@ class Accumulator(Adaptor, Generic[Level]):
             sent.update(zip(names, copy_to(device, *(added[name] for name in names)), strict=True))
             if "rows" in names and source != device:
                 sent["rows"] = sent["rows"].clone()  # a view would be saved with all that was sent
-        return sent
+        return {
+            name: tensor if name == "rows" else tensor.to(getattr(self, name).dtype) for name, tensor in sent.items()
+        }
 
     @overload
     def compute(self: Accumulator[None]) -> Tensor: ...
@@ -233,10 +235,7 @@ class Accumulator(Adaptor, Generic[Level]):
         else:
             mean = score_corpora(self.scorer.measure, self.score_sum, self.segments.to(self.score_sum.device), "macro")
             score = mean.to(float_dtype(self.device)).to(self.device)
-        # Reading the number from an accelerator would wait.
-        if self.segments.device.type == "cpu" and self.segments.item():
-            return score
-        return torch.where(self.segments > 0, score, self.scorer.empty_score)
+        return score if any(self._codes) else torch.full_like(score, self.scorer.empty_score)
 
     def details(self) -> dict[str, Tensor]:
         """Return the parts of the corpus score by name, from the sums over all segments, whatever ``average`` is."""

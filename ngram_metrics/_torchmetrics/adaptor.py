@@ -31,7 +31,6 @@ from ngram_metrics._torchmetrics.states import (
     check_states,
     gather_buffers,
     gather_packed,
-    has_counted,
     join_shares,
     join_states,
     list_rows,
@@ -52,6 +51,7 @@ _SWITCHES = (
     *("_update_count", "_computed", "_forward_cache", "_to_sync", "_should_unsync", "_enable_grad", "_is_synced"),
     *("_cache", "compute_on_cpu"),
 )
+_OF_SETTINGS = ("settings", "callables")  # states that describe the metric and not the data
 #: The states, and the attributes that torchmetrics sets in the constructor and in each update, computation and reset.
 _OFTEN_SET = {
     *("settings", "callables", "counted", "segments", "reference_range", "row", "score_sum", "rows", *_SWITCHES),
@@ -112,9 +112,10 @@ class Adaptor(torchmetrics.Metric):
         # Metric.reset empties the list of rows, which a Running wrapper still uses, and fails if a sync has joined it.
         attributes = self.__dict__
         for name, default in self._defaults.items():
-            attributes[name] = default.clone() if isinstance(default, Tensor) else []
-        attributes.update(_update_count=0, _is_synced=False)
-        attributes.update(_computed=None, _forward_cache=None, _cache=None, _codes=(0, 0))
+            if name not in _OF_SETTINGS:
+                attributes[name] = default.clone() if isinstance(default, Tensor) else []
+        unset = dict.fromkeys(("_computed", "_forward_cache", "_cache"))
+        attributes.update(unset, _update_count=0, _is_synced=False, _codes=(0, 0))
 
     @torch.jit.unused
     @named_arguments
@@ -125,20 +126,20 @@ class Adaptor(torchmetrics.Metric):
             return super().forward(preds, target)
 
     def _wrap_update(self, update: Callable[..., None]) -> Callable[..., None]:
-        """Undo what a failed update has set, in the states and in torchmetrics' attributes."""
-        # Metric._wrap_update counts an update and drops the computed value before an error can occur.
-        count_updates = super()._wrap_update(update)
+        """Count updates, and undo what a failed one has set."""
+        # Metric._wrap_update counts an update before an error can occur. Here are no gradients, and rows move at once.
 
         @functools.wraps(update)
         def update_or_undo(*args: object, **kwargs: object) -> None:
             if torch.compiler.is_compiling():
-                # A graph holds for one number of updates: torchmetrics' count of them would compile each step anew.
-                self._update_count = max(1, self._update_count)
-                self._computed = None
                 update(*args, **kwargs)
-                return
-            with self._undo_on_error():
-                count_updates(*args, **kwargs)
+                # A graph holds for one number of updates: a count of them would compile each step anew.
+                self._update_count = max(1, self._update_count)
+            else:
+                with self._undo_on_error():
+                    update(*args, **kwargs)
+                self._update_count += 1
+            self._computed = None
 
         return update_or_undo
 
@@ -157,7 +158,7 @@ class Adaptor(torchmetrics.Metric):
             if self._computed is not None:
                 return cast(Value, self._computed)
             with self.synced(self._to_sync):
-                if self.update_called and not has_counted(self.counted):
+                if self.update_called and not self._codes[0]:
                     warn_of_no_segment()
                 value = compute(*args, **kwargs)
             if self.compute_with_cache:
@@ -317,7 +318,7 @@ class Adaptor(torchmetrics.Metric):
             except ValueError as error:
                 error_msgs.append(str(error))
                 return
-            has_share = has_counted(cast(Tensor, saved["counted"]))
+            has_share = any(cast(Tensor, saved["counted"]).tolist())
             if has_share and not self._takes(saved_by["rank"], saved_by["processes"]):
                 self.reset()
             else:
@@ -396,7 +397,7 @@ class Adaptor(torchmetrics.Metric):
         if missing:
             raise ValueError(f"the incoming state lacks {missing}: expected the states {list(self._defaults)}")
         for name in self._defaults:
-            if name not in ("settings", "callables"):  # these describe the metric and not the data
+            if name not in _OF_SETTINGS:
                 incoming = move_state(incoming_state[name], self._device_of(name))
                 both = [*list_rows(incoming), *list_rows(getattr(self, name))]
                 setattr(self, name, both if name == "rows" else join_states(name, both))

@@ -124,11 +124,6 @@ def join_codes(gathered: Tensor) -> Tensor:
     return gathered.amax(0)
 
 
-def has_counted(counts: Tensor) -> bool:
-    """Return whether a segment was counted, from codes on the CPU, where reading them waits for nothing."""
-    return counts.tolist()[0] != 0
-
-
 def kind_name(counts: Tensor) -> str:
     """Return the kind for a signature, ``?`` before any data."""
     code = counts.tolist()[0]

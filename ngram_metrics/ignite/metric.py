@@ -196,11 +196,9 @@ class IgniteMetric(Metric):
 
     def state_dict(self) -> OrderedDict[str, list[dict[str, Tensor]]]:
         """Return the states of all ranks, the same on each, when every rank has called this."""
-        is_alone = not _is_distributed()
         accumulator = self._accumulator
-        return OrderedDict(
-            [(_STATES, [accumulator.saved_states()] if is_alone else accumulator.gather_shares(_gather_buffers))]
-        )
+        shares = accumulator.gather_shares(_gather_buffers) if _is_distributed() else [accumulator.saved_states()]
+        return OrderedDict([(_STATES, shares)])
 
     # ignite saves and loads attributes named by _state_dict_all_req_keys; here the accumulator has the states.
     def _state_dict_per_rank(self) -> OrderedDict[str, Tensor]:

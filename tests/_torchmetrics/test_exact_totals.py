@@ -42,11 +42,11 @@ def test_no_count_is_lost_at_a_bound(case: Case, average: str):
     counts, sentences = counts_of(once), int(once.segments)
     for bound in BOUNDS:
         metric = case.make(average)
-        metric.load_states(near(metric, bound))
+        metric.load_states(near(once, bound))
         for _ in range(3):
             metric.update(*case.whole)
         small, large = case.make(average), case.make(average)
-        large.load_states(near(large, bound))
+        large.load_states(near(once, bound))
         for merged, other in ((case.make(average), large), (large, once), (small, large)):
             merged.merge_state(other)
         for total, times in ((metric, 3), (large, 1), (small, 1)):

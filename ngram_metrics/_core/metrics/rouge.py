@@ -154,7 +154,7 @@ class RougeMeasure(KeyedMeasure[MatchStatistics]):
     reducer: Reducer = "best"
     alpha: float | None = None
 
-    python_text_limit, python_token_limit = 13_000, 2600
+    python_text_limit, python_token_limit = 20_000, 2600
 
     def __post_init__(self) -> None:
         checked = tuple(variant if variant in ("L", "Lsum") else checked_order(variant) for variant in self.variants)

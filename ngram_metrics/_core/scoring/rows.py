@@ -49,18 +49,16 @@ def score_rows(measure: AnyMeasure, rows: Tensor | Sequence[Sequence[int]], most
     """Return the scores ``(..., *score_shape)`` of packed rows, of a few counts on a CPU in plain Python.
 
     This alone decides between plain Python and tensors, whose scores may differ in the last bit, as ``math.exp`` and
-    ``torch.exp`` do. The rows are ``(..., fields)``, or the lists that the measure counted in plain Python; more than
-    ``most`` are scored as tensors.
+    ``torch.exp`` do. The rows are ``(..., fields)``, or lists; more than ``most`` are scored as tensors.
     """
-    if isinstance(rows, torch.Tensor):
-        shape = rows.shape[:-1]
-        is_few = 0 < shape.numel() <= most and measure.python_text_limit > 0
-        if is_few and not rows.is_floating_point() and not must_use_torch() and has_data(rows):
-            return _score_in_python(measure, rows.reshape(-1, rows.shape[-1]).tolist(), shape)
-        return measure.score(unpack(rows, measure.layout))
-    if len(rows) <= most:
-        return _score_in_python(measure, rows, (len(rows),))
-    return measure.score(unpack(host_counts(rows), measure.layout))
+    if not isinstance(rows, torch.Tensor):
+        if len(rows) <= most:
+            return _score_in_python(measure, rows, (len(rows),))
+        rows = host_counts(rows)
+    is_few = 0 < rows.shape[:-1].numel() <= most and measure.python_text_limit > 0
+    if is_few and not rows.is_floating_point() and not must_use_torch() and has_data(rows):
+        return _score_in_python(measure, rows.numpy().reshape(-1, rows.shape[-1]).tolist(), rows.shape[:-1])
+    return measure.score(unpack(rows, measure.layout))
 
 
 def score_corpora(measure: AnyMeasure, sums: Tensor, segments: Tensor | int, average: Average) -> Tensor:

@@ -36,16 +36,26 @@ class Counted(NamedTuple):
     """A batch as counts.
 
     Attributes:
-        rows: the packed statistics, ``(segments, fields)``, which can be added, gathered and stored.
+        rows: the packed statistics, ``(segments, fields)``, of a small batch as lists.
         kind: the kind of input; None for a batch without segments.
         references: the references, or how many each segment has.
         leading_shape: ``(segments, samples)`` if there are several hypotheses for each segment, which are one row each.
     """
 
-    rows: Tensor
+    rows: Tensor | list[list[int]]
     kind: Kind | None
     references: DocumentGroups | PaddedReferences | list[int]
     leading_shape: tuple[int, ...] | None
+
+    def sum_rows(self) -> Tensor:
+        """Return the sum of the rows, ``(fields,)``."""
+        if isinstance(self.rows, list):
+            return host_counts([*map(sum, zip(*self.rows, strict=True))])
+        return self.rows.sum(0)
+
+    def stack_rows(self) -> Tensor:
+        """Return the rows as a tensor, which can be added, gathered and stored."""
+        return host_counts(self.rows) if isinstance(self.rows, list) else self.rows
 
 
 @dataclass(frozen=True)
@@ -119,7 +129,7 @@ class Scorer:
         segments = self._read(preds, target)
         if self.is_counted_in_python(segments):
             counts, references = self._count_in_python(segments)
-            return Counted(host_counts(counts), segments.known_kind, references, None)
+            return Counted(counts, segments.known_kind, references, None)
         batch = self.reader.encode(segments)
         rows = pack(self.measure.statistics(batch), self.measure.layout)
         return Counted(rows, segments.known_kind, batch.sides.references, batch.leading_shape)
@@ -137,8 +147,7 @@ class Scorer:
             slots = segments.hypotheses.numel() + segments.references.numel()
             is_small = slots < self.measure.python_token_limit and not must_use_torch()
         else:
-            is_text = segments.kind == "text"
-            limit = self.measure.python_text_limit if is_text else self.measure.python_token_limit
+            limit = self.measure.python_text_limit if segments.kind == "text" else self.measure.python_token_limit
             # The number of documents comes first, so that a large batch costs nothing here.
             is_small = len(segments.hypotheses) + len(segments.references) <= limit
             if is_small:

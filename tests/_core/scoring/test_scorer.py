@@ -99,7 +99,9 @@ def check(scorer: Scorer, preds: Any, target: Any) -> None:
 
     arrays, *others = ways(scorer, counted, preds, target)
     for other in others:
-        torch.testing.assert_close(other.rows, arrays.rows, rtol=0, atol=1e-15)
+        torch.testing.assert_close(other.stack_rows(), arrays.stack_rows(), rtol=0, atol=1e-15)
+        torch.testing.assert_close(other.sum_rows(), arrays.stack_rows().sum(0), rtol=0, atol=1e-15)
+        assert len(other.rows) == len(arrays.rows)
         assert range_of(other.references).equal(range_of(arrays.references))
         assert (other.kind, other.leading_shape) == (arrays.kind, arrays.leading_shape)
     scores, *others = ways(scorer, scorer, preds, target)
@@ -136,7 +138,7 @@ def test_all_ways_count_and_score_padded_ids(name: str, data: st.DataObject):
 def test_rows_of_either_number_have_the_same_scores(name: str):
     """Few rows are scored in plain Python, more in arrays, and zeros in both."""
     scorer = SCORERS[name]
-    rows = scorer.count(["a b c d", "x", ""], ["a b c e", "x", "y"]).rows
+    rows = scorer.count(["a b c d", "x", ""], ["a b c e", "x", "y"]).stack_rows()
     many = rows.repeat(9, 1)
     expected = scorer.scores(many)
     for found in (score_rows(scorer.measure, rows), score_rows(scorer.measure, many)[:3]):
@@ -158,18 +160,18 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_few_counts_and_sums_of_counts_are_scored_in_plain_python_and_others_in_arrays(calls: list[str]):
     """Their last bits may differ, so each sum is scored the same way wherever it comes from."""
     scorer = SCORERS["bleu"]
-    few = scorer.count(["a b"] * PYTHON_ROWS, ["a c"] * PYTHON_ROWS)
-    more = scorer.count(["a b"] * (PYTHON_ROWS + 1), ["a c"] * (PYTHON_ROWS + 1))
+    few = scorer.count(["a b"] * PYTHON_ROWS, ["a c"] * PYTHON_ROWS).stack_rows()
+    more = scorer.count(["a b"] * (PYTHON_ROWS + 1), ["a c"] * (PYTHON_ROWS + 1)).stack_rows()
     for score, expected in (
-        (lambda: score_rows(scorer.measure, few.rows), ["score_in_python"] * PYTHON_ROWS),
-        (lambda: score_rows(scorer.measure, more.rows), ["score"]),
-        (lambda: score_rows(scorer.measure, few.rows.tolist()), ["score_in_python"] * PYTHON_ROWS),
-        (lambda: score_rows(scorer.measure, more.rows.tolist()), ["score"]),
-        (lambda: score_rows(scorer.measure, few.rows.double()), ["score"]),
-        (lambda: score_rows(scorer.measure, few.rows[:0]), ["score"]),
-        (lambda: score_rows(scorer.measure, few.rows.reshape(4, -1, 10)), ["score_in_python"] * PYTHON_ROWS),
-        (lambda: score_corpora(scorer.measure, more.rows, 1, "micro"), ["score_in_python"] * len(more.rows)),
-        (lambda: score_corpora(scorer.measure, few.rows.double(), 1, "micro"), ["score"]),
+        (lambda: score_rows(scorer.measure, few), ["score_in_python"] * PYTHON_ROWS),
+        (lambda: score_rows(scorer.measure, more), ["score"]),
+        (lambda: score_rows(scorer.measure, few.tolist()), ["score_in_python"] * PYTHON_ROWS),
+        (lambda: score_rows(scorer.measure, more.tolist()), ["score"]),
+        (lambda: score_rows(scorer.measure, few.double()), ["score"]),
+        (lambda: score_rows(scorer.measure, few[:0]), ["score"]),
+        (lambda: score_rows(scorer.measure, few.reshape(4, -1, 10)), ["score_in_python"] * PYTHON_ROWS),
+        (lambda: score_corpora(scorer.measure, more, 1, "micro"), ["score_in_python"] * len(more)),
+        (lambda: score_corpora(scorer.measure, few.double(), 1, "micro"), ["score"]),
     ):
         calls.clear()
         score()
@@ -220,6 +222,40 @@ def test_plain_python_is_not_far_slower_at_its_limit(measure: str, limit: str, m
         monkeypatch.setattr(type(scorer.measure), limit, value)
         steps.append(count_steps(lambda: scorer.count(preds, target)))
     assert steps[0] < 50 * steps[1], f"{limit} is too high: docs/project/add_a_metric.md says how it is measured"
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("kind", ["text", "ids"])
+@pytest.mark.parametrize("measure", LIMITED)
+@fewer(10)
+@given(data=st.data(), excess=st.sampled_from([-1, 0, 1]))
+def test_a_batch_on_either_side_of_the_limit_counts_as_its_segments_do(
+    measure: str, kind: str, data: st.DataObject, excess: int
+):
+    scorer = LIMITED[measure]
+    document, token = (TEXT, "a") if kind == "text" else (st.lists(st.sampled_from([1, 1, 2, 3]), max_size=9), [1])
+    drawn = data.draw(st.lists(st.tuples(document, st.lists(document, min_size=1, max_size=3)), max_size=4))
+    batch = [(token * 5, [token * 4, token * 3]), *drawn]
+
+    def size_of(segments: list[Any]) -> int:
+        both = scorer.measure.has_references
+        return sum(len(one) + both * sum(map(len, several)) for one, several in segments)
+
+    limit = scorer.measure.python_text_limit if kind == "text" else scorer.measure.python_token_limit
+    copies = (limit - 20) // size_of(batch)
+    alone = [scorer.count([one], [several]).stack_rows() for one, several in batch]
+    batch = batch * copies
+    batch.append((token * (limit + excess - size_of(batch) - scorer.measure.has_references), [token]))
+    rest = scorer.count([batch[-1][0]], [batch[-1][1]]).stack_rows()
+    with pytest.MonkeyPatch.context() as patch:
+        calls: list[str] = []
+        for way in ("count_in_python", "statistics"):
+            function = getattr(type(scorer.measure), way)
+            patched = lambda *args, _function=function, _way=way: calls.append(_way) or _function(*args)  # noqa: E731
+            patch.setattr(type(scorer.measure), way, patched)
+        counted = scorer.count(*map(list, zip(*batch, strict=True)))
+    assert {*calls} == {"count_in_python" if excess < 0 else "statistics"}
+    assert counted.stack_rows().equal(torch.cat([*alone * copies, rest]))
 
 
 class Seen(TorchDispatchMode):
