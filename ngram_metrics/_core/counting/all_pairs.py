@@ -236,10 +236,10 @@ def _shared_ngrams(pool: Pool, max_order: int) -> list[tuple[CountTable, ListedP
         first = indices(run_starts(keys.keys) | run_starts(row))  # (runs,)
         count = first.diff(append=first.new_full((1,), len(row)))
         runs = _Runs(keys.keys.index_select(0, first), row.index_select(0, first), count)
-        for order in range(keys.first, keys.last + 1):
+        for order in keys.orders:
             prefix = runs.key >> (keys.bits * (keys.last - order))
             # An n-gram that is not shared is not part of a longer shared one: the next order looks at the rest only.
-            runs, ngram, frequent = _select_shared(runs, prefix, prefix & ((1 << keys.bits) - 1) != 0, pool)
+            runs, ngram, frequent = _select_shared(runs, prefix, keys.valid(prefix), pool)
             shared.append(_split_by_cost(runs, ngram, frequent, pool))
     return shared
 
