@@ -166,16 +166,17 @@ def join_numpy_digits(digits: NDArray[np.int64], length: int, bits: int) -> NDAr
 
     All arrays have one size, so that each takes the memory of another one that is no longer needed.
     """
-    if length == 1:
-        return digits
-    half = length // 2
-    keys = join_numpy_digits(digits, half, bits)
-    longer = keys << half * bits
-    longer[:-half] |= keys[half:]
-    if length % 2:
-        longer <<= bits
-        longer[: 1 - length] |= digits[length - 1 :]
-    return longer
+    keys, joined = digits, 1
+    for doubled in bin(length)[3:]:  # the bits of the length below the highest
+        longer = keys << joined * bits
+        longer[:-joined] |= keys[joined:]
+        joined *= 2
+        if doubled == "1":
+            longer <<= bits
+            longer[:-joined] |= digits[joined:]
+            joined += 1
+        keys = longer
+    return keys
 
 
 def sorted_keys(tokens: Digits, max_order: int) -> Iterator[SortedKeys]:

@@ -227,23 +227,8 @@ def numpy_matches(documents: RaggedPairs | RaggedSides, max_order: int) -> Tenso
     orders = min(max_order, *(int(side.max(initial=1)) for side in segments.lengths))
     plan = _plan(segments, orders)
     most_slots = -1 if plan.segment_bits < 0 else plan.slots if plan.uses_positions else sys.maxsize
-    matches = _count_split(segments, segments.sizes <= most_slots, plan, _count_ranked)
+    matches = _count_at_once(segments, segments.sizes <= most_slots, plan, _count_ranked)
     return add_empty_orders(torch.from_numpy(matches), max_order)
-
-
-def _count_split(
-    segments: NumpySegments,
-    fits: NDArray[np.bool_],
-    plan: Plan,
-    count_others: Callable[[NumpySegments, int], NDArray[np.int64]],
-) -> NDArray[np.int64]:
-    """Return the matches of segments, ``(segments, orders)``, those of the mask ``fits`` counted at once."""
-    if fits.all():
-        return _count_at_once(segments, plan)
-    matches = np.empty((len(fits), plan.orders), np.int64)
-    matches[fits] = _count_at_once(segments.select(fits), plan)
-    matches[~fits] = count_others(segments.select(~fits), plan.orders)
-    return matches
 
 
 def _plan(segments: NumpySegments, orders: int) -> Plan:
@@ -291,12 +276,21 @@ def _count_ranked(segments: NumpySegments, orders: int) -> NDArray[np.int64]:
     fits = distinct <= (1 << key_bits // orders) - 2
     bits = (int(distinct.max(where=fits, initial=0)) + 1).bit_length()
     plan = Plan(MOST_SLOT_BITS, key_bits - orders * bits, bits, orders, False, segments.document_bits)
-    return _count_split(segments, fits, plan, _count_in_rounds)
+    return _count_at_once(segments, fits, plan, _count_in_rounds)
 
 
-def _count_at_once(segments: NumpySegments, plan: Plan) -> NDArray[np.int64]:
-    """Return the matches of segments whose keys fit, ``(segments, orders)``."""
-    matches = np.zeros((len(segments.sizes), plan.orders), np.int64)
+def _count_at_once(
+    segments: NumpySegments,
+    fits: NDArray[np.bool_],
+    plan: Plan,
+    count_others: Callable[[NumpySegments, int], NDArray[np.int64]],
+) -> NDArray[np.int64]:
+    """Return the matches of segments, ``(segments, orders)``, of which only those of the mask ``fits`` fit the plan."""
+    matches = np.zeros((len(fits), plan.orders), np.int64)
+    if not fits.all():
+        matches[fits] = _count_at_once(segments.select(fits), fits[fits], plan, count_others)
+        matches[~fits] = count_others(segments.select(~fits), plan.orders)
+        return matches
     # Only entries that this chunk wrote are read, so nothing is cleared.
     positions = np.empty(segments.id_bound if plan.uses_positions else 0, np.int64)
     for chunk in segments.chunks(plan.slots):
