@@ -123,12 +123,6 @@ def run_starts(ascending: Tensor) -> Tensor:
     return torch.cat((first, ascending[..., 1:] != ascending[..., :-1]), -1)
 
 
-def run_ends(ascending: Tensor) -> Tensor:
-    """Mark the last slot of every run of equal values along the last dimension."""
-    last = torch.ones_like(ascending[..., :1], dtype=torch.bool)
-    return torch.cat((ascending[..., 1:] != ascending[..., :-1], last), -1)
-
-
 def dense_ranks(ascending: Tensor, slot: Tensor) -> Tensor:
     """Number the runs of sorted values ``1, 2, ...`` and return the numbers in the original order of the slots."""
     rank = run_starts(ascending).cumsum(-1, dtype=torch.int64)
