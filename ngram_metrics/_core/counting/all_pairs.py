@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ngram_metrics._core.basics.lazy import np, torch
 from ngram_metrics._core.counting.documents import DocumentGroups, RaggedPairs, flat_positions, owners
-from ngram_metrics._core.counting.keys import bit_length, run_ends, run_starts, sorted_keys
+from ngram_metrics._core.counting.keys import bit_length, run_starts, sorted_keys
 from ngram_metrics._core.counting.matches import count_matches, ngram_totals
 from ngram_metrics._core.counting.pools import (
     NgramTable,
@@ -236,10 +236,10 @@ def _shared_ngrams(pool: Pool, max_order: int) -> list[tuple[CountTable, ListedP
         first = indices(run_starts(keys.keys) | run_starts(row))  # (runs,)
         count = first.diff(append=first.new_full((1,), len(row)))
         runs = _Runs(keys.keys.index_select(0, first), row.index_select(0, first), count)
-        for order in range(keys.first, keys.last + 1):
+        for order in keys.orders:
             prefix = runs.key >> (keys.bits * (keys.last - order))
             # An n-gram that is not shared is not part of a longer shared one: the next order looks at the rest only.
-            runs, ngram, frequent = _select_shared(runs, prefix, prefix & ((1 << keys.bits) - 1) != 0, pool)
+            runs, ngram, frequent = _select_shared(runs, prefix, keys.valid(prefix), pool)
             shared.append(_split_by_cost(runs, ngram, frequent, pool))
     return shared
 
@@ -256,7 +256,7 @@ def _select_shared(runs: _Runs, prefix: Tensor, valid: Tensor, pool: Pool) -> tu
     """
     starts = run_starts(prefix)
     # An n-gram in a single run has no match: this drops most of the longer n-grams.
-    remaining = indices(valid & ~(starts & torch.cat((starts[1:], starts[:1]))))
+    remaining = indices(valid & ~(starts & starts.roll(-1)))
     runs = _Runs(*_select(remaining, *runs))
     ngram = (starts.cumsum(0, dtype=torch.int64) - 1).index_select(0, remaining)
     either = tally(ngram, len(prefix))  # (n-grams,), the runs of each: at least as many as its documents
@@ -395,7 +395,7 @@ def listed_pairs(ngram: Tensor, ngrams: int, row: Tensor, count: Tensor, pool: P
     """Find the documents that share n-grams, from entries as in ``count_table``, whose numbers may have gaps."""
     row_bits = bit_length(pool.rows)
     ngram_and_row, by = torch.sort((ngram << row_bits) | row)
-    last = indices(run_ends(ngram_and_row))  # (entries,)
+    last = indices(run_starts(ngram_and_row).roll(-1))  # (entries,)
     through = count.index_select(0, by).cumsum(0).index_select(0, last)
     count = through.diff(prepend=through.new_zeros(1)).to(pool.count_dtype)
     ngram_and_row = ngram_and_row.index_select(0, last)

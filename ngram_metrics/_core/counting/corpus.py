@@ -184,5 +184,5 @@ def _first_of_their_kind(digits: Digits, order: int) -> Tensor:
     """Mark one slot of each distinct n-gram, ``(..., slots)`` bool, among slots that are sorted by n-gram."""
     for keys in sorted_keys(digits, order):  # noqa: B007
         pass  # only the last sort is needed, and no other is kept
-    (prefix,) = keys.prefixes(order, order)
+    prefix = keys.prefix(order)
     return run_starts(prefix) & keys.valid(prefix)

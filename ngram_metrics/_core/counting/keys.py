@@ -2,7 +2,7 @@
 
 An n-gram is a number with one digit per token, the first token highest, after the number of its group (only documents
 of the same group are compared). The digit 0 means 'past the end of the document', so an n-gram counts if its last digit
-is not 0. Nothing is hashed. Matches have other kernels: ``matches`` for padded ids, ``numpy_matches`` on a CPU.
+is not 0. Nothing is hashed.
 
 Sorting the keys of the longest order makes equal n-grams of every shorter order adjacent too, because a shorter n-gram
 is the number without its last digits. So one sort serves all orders whose digits fit an int64 together. If not all fit,
@@ -23,8 +23,7 @@ order 1    1      1      2      2
 
 Slot 3 has no bigram: the last digit of its key is 0. Without their last digit the sorted keys are sorted unigrams.
 
-The keys of padded ids on a device are not made here: ``_core.counting.matches`` lays a segment out in one row, and
-looks the hypothesis up in each reference.
+``sorted_keys`` makes keys of documents. ``matches`` and ``numpy_matches`` join digits here too, and have other kernels.
 """
 
 from __future__ import annotations
@@ -36,10 +35,14 @@ from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.counting.documents import RaggedTokens, remaining_tokens, repeat_each
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from torch import Tensor
 
 #: Bits of a key: int64 without its sign.
 KEY_BITS = 63
+#: More ids are ranked on a CPU in half the time of a search.
+SEARCHED_SLOTS = 1 << 11
 
 
 class Digits(NamedTuple):
@@ -48,7 +51,7 @@ class Digits(NamedTuple):
     In the padded layout each row is a group. In the ragged layout one row holds the slots of all groups.
 
     Attributes:
-        digits: ``(..., slots)`` int64 in ``[0, 2**bits)``; at least 1 for a token, ignored elsewhere.
+        digits: ``(..., slots or more)`` int64 in ``[0, 2**bits)``; at least 1 for a token, ignored elsewhere.
         remaining: ``(..., slots)`` int64, the number of tokens from this slot to the end of its document; below 1 past
             the end.
         bits: the width of a digit.
@@ -81,16 +84,13 @@ class SortedKeys(NamedTuple):
     bits: int
 
     @property
-    def orders(self) -> int:
-        """The number of orders served."""
-        return self.last - self.first + 1
+    def orders(self) -> range:
+        """The orders served, ascending."""
+        return range(self.first, self.last + 1)
 
-    def prefixes(self, shortest: int, longest: int) -> Tensor:
-        """Return the keys of the orders ``shortest`` to ``longest``, inclusive: ``(orders, ..., slots)``."""
-        # arange, not a list: a tensor made from Python numbers would wait for the device.
-        dropped_digits = torch.arange(self.last - shortest, self.last - longest - 1, -1, device=self.keys.device)
-        dropped_bits = (dropped_digits * self.bits).reshape(-1, *[1] * self.keys.dim())
-        return torch.bitwise_right_shift(self.keys, dropped_bits)
+    def prefix(self, order: int) -> Tensor:
+        """Return the keys of one order, ``(..., slots)``."""
+        return self.keys >> (self.bits * (self.last - order))
 
     def valid(self, prefixes: Tensor) -> Tensor:
         """Return which prefixes are n-grams that end inside their document, bool."""
@@ -102,7 +102,8 @@ def ragged_digits(sides: Sequence[RaggedTokens], group: Tensor, groups: int) -> 
 
     ``group`` ``(documents of all sides,)`` int64 is the group of each, below ``groups``.
     """
-    ids = torch.cat([side.ids for side in sides])
+    # N-grams that start at the last tokens need digits after them, of any value.
+    ids = torch.cat([*(side.ids for side in sides), torch.zeros(KEY_BITS, dtype=torch.int64, device="cpu")])
     lengths = torch.cat([side.lengths for side in sides])
     bits = bit_length(max(1, *(side.id_bound for side in sides)))
     return Digits(ids.add_(1), remaining_tokens(lengths), bits, repeat_each(group, lengths), bit_length(groups - 1))
@@ -122,12 +123,6 @@ def run_starts(ascending: Tensor) -> Tensor:
     return torch.cat((first, ascending[..., 1:] != ascending[..., :-1]), -1)
 
 
-def run_ends(ascending: Tensor) -> Tensor:
-    """Mark the last slot of every run of equal values along the last dimension."""
-    last = torch.ones_like(ascending[..., :1], dtype=torch.bool)
-    return torch.cat((ascending[..., 1:] != ascending[..., :-1], last), -1)
-
-
 def dense_ranks(ascending: Tensor, slot: Tensor) -> Tensor:
     """Number the runs of sorted values ``1, 2, ...`` and return the numbers in the original order of the slots."""
     rank = run_starts(ascending).cumsum(-1, dtype=torch.int64)
@@ -135,8 +130,47 @@ def dense_ranks(ascending: Tensor, slot: Tensor) -> Tensor:
 
 
 def rank_in_rows(ids: Tensor) -> Tensor:
-    """Renumber the ids ``(..., slots)`` of each row ``1, 2, ...`` in ascending order, equal ids with equal numbers."""
-    return dense_ranks(*torch.sort(ids))
+    """Number the ids ``(..., slots)`` of each row ascending in ``[1, slots]``, equal ids with equal numbers."""
+    ascending, slot = torch.sort(ids)
+    if ids.device.type == "cpu" and ids.numel() > SEARCHED_SLOTS:
+        return dense_ranks(ascending, slot)
+    return torch.searchsorted(ascending, ids.contiguous(), right=True)  # a single launch
+
+
+def join_digits(digits: Tensor, length: int, bits: int) -> Tensor:
+    """Return the number that the ``length`` digits from each slot on form: ``(..., slots - length + 1)``.
+
+    The result may be ``digits`` itself.
+    """
+    if length == 1:
+        return digits
+    half = length // 2
+    keys = join_digits(digits, half, bits)
+    keys = append_digits(keys[..., :-half], keys[..., half:], half * bits)
+    return append_digits(keys[..., :-1], digits[..., length - 1 :], bits) if length % 2 else keys
+
+
+def append_digits(keys: Tensor, digits: Tensor, bits: int) -> Tensor:
+    """Return keys followed by digits that are ``bits`` wide, in one launch."""
+    return torch.add(digits, keys, alpha=1 << bits)
+
+
+def join_numpy_digits(digits: NDArray[np.int64], length: int, bits: int) -> NDArray[np.int64]:
+    """Return the numbers of ``join_digits`` for all slots, with digits of 0 after the last one: ``(slots,)``.
+
+    All arrays have one size, so that each takes the memory of another one that is no longer needed.
+    """
+    keys, joined = digits, 1
+    for doubled in bin(length)[3:]:  # the bits of the length below the highest
+        longer = keys << joined * bits
+        longer[:-joined] |= keys[joined:]
+        joined *= 2
+        if doubled == "1":
+            longer <<= bits
+            longer[:-joined] |= digits[joined:]
+            joined += 1
+        keys = longer
+    return keys
 
 
 def sorted_keys(tokens: Digits, max_order: int) -> Iterator[SortedKeys]:
@@ -144,24 +178,30 @@ def sorted_keys(tokens: Digits, max_order: int) -> Iterator[SortedKeys]:
 
     Exactly one of the results serves each order. Every sort leaves each group its range of slots.
     """
-    slots = tokens.digits.shape[-1]
+    slots = tokens.remaining.shape[-1]
     if tokens.bits + max(tokens.group_bits, bit_length(slots)) > KEY_BITS:
         # These digits are too wide to follow a group or a rank; their ranks are narrow enough.
-        tokens = tokens._replace(digits=rank_in_rows(tokens.digits), bits=bit_length(slots))
+        tokens = tokens._replace(digits=rank_in_rows(tokens.digits), bits=bit_length(tokens.digits.shape[-1]))
     head, head_bits, served = tokens.group, tokens.group_bits, 0
     while served < max_order:
         taken = min(max_order - served, (KEY_BITS - head_bits) // tokens.bits)
-        key = torch.zeros_like(tokens.digits) if head is None else head.clone()  # (..., slots)
-        for distance in range(served, served + taken):
-            key.bitwise_left_shift_(tokens.bits)
-            if distance < slots:
-                key[..., : slots - distance].bitwise_or_(tokens.digits[..., distance:])
-        # The last digits of an n-gram past the end of its document are from the next document: they become 0.
-        past = (served + taken - tokens.remaining).clamp_(0, taken).mul_(tokens.bits)
-        key.bitwise_right_shift_(past).bitwise_left_shift_(past)
-        keys, slot = torch.sort(key)
+        keys, slot = torch.sort(_make_keys(tokens, head if head_bits else None, served, taken))
         yield SortedKeys(keys, slot, served + 1, served + taken, tokens.bits)
         served += taken
         if served < max_order:
             head = dense_ranks(keys, slot)
             head_bits = bit_length(slots)
+
+
+def _make_keys(tokens: Digits, head: Tensor | None, served: int, taken: int) -> Tensor:
+    """Return ``head`` followed by ``taken`` digits, after those already ``served``: ``(..., slots)``."""
+    needed = tokens.remaining.shape[-1] + taken - 1
+    digits = tokens.digits[..., served : served + needed]
+    if missing := needed - digits.shape[-1]:
+        digits = torch.nn.functional.pad(digits, (0, missing))
+    keys = join_digits(digits, taken, tokens.bits)
+    if head is not None:
+        keys = append_digits(head, keys, taken * tokens.bits)
+    # The last digits of an n-gram past the end of its document are from the next document: they become 0.
+    past = (served + taken - tokens.remaining).clamp_(0, taken).mul_(tokens.bits)
+    return keys.bitwise_right_shift(past).bitwise_left_shift_(past)

@@ -115,13 +115,13 @@ def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iter
 def matched_starts(chunk: SegmentDigits, max_order: int) -> Iterator[tuple[int, Tensor]]:
     """Yield each order, from 1 on, and where its matched n-grams start: ``(..., slots)`` bool."""
     for keys in sorted_keys(chunk.tokens, max_order):
-        for order in range(keys.first, keys.last + 1):
+        for order in keys.orders:
             yield order, _starts(keys, order, chunk)
 
 
 def _longest_orders(chunk: SegmentDigits, max_order: int) -> Tensor:
-    slots = chunk.tokens.digits.shape[-1]
-    longest = torch.zeros_like(chunk.tokens.digits)
+    slots = chunk.tokens.remaining.shape[-1]
+    longest = torch.zeros_like(chunk.tokens.remaining)
     if slots == 0:
         return longest
     slot = torch.arange(slots, device=longest.device)
@@ -134,7 +134,7 @@ def _longest_orders(chunk: SegmentDigits, max_order: int) -> Tensor:
 
 def _starts(keys: SortedKeys, order: int, chunk: SegmentDigits) -> Tensor:
     """Return for each slot whether a matched n-gram starts there, ``(..., slots)`` bool."""
-    prefix = keys.prefixes(order, order)[0]
+    prefix = keys.prefix(order)
     slots = prefix.shape[-1]
     bits = bit_length(slots)
     # Sort the slots of each run by document, the hypothesis first.

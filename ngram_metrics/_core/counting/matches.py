@@ -25,7 +25,7 @@ from ngram_metrics._core.counting.documents import (
     owners,
     row_chunks,
 )
-from ngram_metrics._core.counting.keys import KEY_BITS, bit_length
+from ngram_metrics._core.counting.keys import KEY_BITS, append_digits, bit_length, join_digits, rank_in_rows
 from ngram_metrics._core.counting.numpy_matches import add_empty_orders, numpy_matches
 
 if TYPE_CHECKING:
@@ -108,37 +108,20 @@ def _count_rows(hypotheses: Tensor, references: Tensor, orders: int) -> Tensor:
     row = [hypotheses, past_hypothesis]
     for reference in references.unbind(1):
         row += (reference, past_reference)
-    digits = _rank_in_rows(torch.cat((*row, past_reference.expand(-1, orders - 1)), 1))
-    bits = bit_length(digits.shape[1] - 1)
+    digits = rank_in_rows(torch.cat((*row, past_reference.expand(-1, orders - 1)), 1))
+    bits = bit_length(digits.shape[1])
     head, served, matches = None, 0, []
     while served < orders:
         taken = min(orders - served, KEY_BITS // bits - (head is not None))
-        keys = _join_digits(digits[:, served:], taken, bits)
+        keys = join_digits(digits[:, served:], taken, bits)
         if head is not None:
-            keys = torch.add(keys, head[:, : keys.shape[1]], alpha=1 << taken * bits)
+            keys = append_digits(head[:, : keys.shape[1]], keys, taken * bits)
         reference_keys = keys[:, width + 1 : width + 1 + count * (reference_width + 1)].unflatten(1, (count, -1))
         matches.append(_look_up(keys[:, :width], reference_keys, taken, bits))
         served += taken
         if served < orders:
-            head = _rank_in_rows(keys)
+            head = rank_in_rows(keys)
     return (matches[0] if len(matches) == 1 else torch.cat(matches)).T
-
-
-def _rank_in_rows(values: Tensor) -> Tensor:
-    """Return for each value of a row ``(rows, slots)`` how many values of the row are smaller."""
-    return torch.searchsorted(torch.sort(values).values, values)
-
-
-def _join_digits(digits: Tensor, length: int, bits: int) -> Tensor:
-    """Return the number that the ``length`` digits from each slot on form: ``(rows, slots - length + 1)``."""
-    if length == 1:
-        return digits
-    half = length // 2
-    keys = _join_digits(digits, half, bits)
-    keys = torch.add(keys[:, half:], keys[:, :-half], alpha=1 << half * bits)
-    if length % 2:
-        keys = torch.add(digits[:, length - 1 :], keys[:, :-1], alpha=1 << bits)
-    return keys
 
 
 def _look_up(hypotheses: Tensor, references: Tensor, orders: int, bits: int) -> Tensor:

@@ -38,7 +38,8 @@ Order 2 has one match, 21. Order 1 has two: 1 occurs twice in the hypothesis and
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -49,7 +50,7 @@ from ngram_metrics._core.counting.documents import (
     RaggedSides,
     even_chunks,
 )
-from ngram_metrics._core.counting.keys import KEY_BITS
+from ngram_metrics._core.counting.keys import KEY_BITS, join_numpy_digits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -224,15 +225,9 @@ def numpy_matches(documents: RaggedPairs | RaggedSides, max_order: int) -> Tenso
     segments = numpy_segments(documents)
     # No segment has a match that is longer than one of its documents.
     orders = min(max_order, *(int(side.max(initial=1)) for side in segments.lengths))
-    matches = np.zeros((len(segments.sizes), orders), np.int64)
     plan = _plan(segments, orders)
-    fits = np.full(len(matches), plan.segment_bits >= 0)
-    if plan.uses_positions:
-        fits &= segments.sizes <= plan.slots
-    if fits.any():
-        matches[fits] = _count_at_once(segments.select(fits), plan)
-    if not fits.all():
-        matches[~fits] = _count_ranked(segments.select(~fits), orders)
+    most_slots = -1 if plan.segment_bits < 0 else plan.slots if plan.uses_positions else sys.maxsize
+    matches = _count_at_once(segments, segments.sizes <= most_slots, plan, _count_ranked)
     return add_empty_orders(torch.from_numpy(matches), max_order)
 
 
@@ -276,24 +271,26 @@ def _rank_in_segments(segments: NumpySegments) -> tuple[NumpySegments, NDArray[n
 
 def _count_ranked(segments: NumpySegments, orders: int) -> NDArray[np.int64]:
     """Return the matches of segments, ``(segments, orders)``, whose ids or positions do not fit."""
-    matches = np.zeros((len(segments.sizes), orders), np.int64)
     segments, distinct = _rank_in_segments(segments)
-    document_bits = segments.document_bits
-    most_bits = (KEY_BITS - document_bits) // orders
-    fits = distinct <= (1 << most_bits) - 2
-    if fits.any():
-        bits = (int(distinct[fits].max()) + 1).bit_length()
-        segment_bits = KEY_BITS - document_bits - orders * bits
-        plan = Plan(MOST_SLOT_BITS, segment_bits, bits, orders, False, document_bits)
-        matches[fits] = _count_at_once(segments.select(fits), plan)
+    key_bits = KEY_BITS - segments.document_bits
+    fits = distinct <= (1 << key_bits // orders) - 2
+    bits = (int(distinct.max(where=fits, initial=0)) + 1).bit_length()
+    plan = Plan(MOST_SLOT_BITS, key_bits - orders * bits, bits, orders, False, segments.document_bits)
+    return _count_at_once(segments, fits, plan, _count_in_rounds)
+
+
+def _count_at_once(
+    segments: NumpySegments,
+    fits: NDArray[np.bool_],
+    plan: Plan,
+    count_others: Callable[[NumpySegments, int], NDArray[np.int64]],
+) -> NDArray[np.int64]:
+    """Return the matches of segments, ``(segments, orders)``, of which only those of the mask ``fits`` fit the plan."""
+    matches = np.zeros((len(fits), plan.orders), np.int64)
     if not fits.all():
-        matches[~fits] = _count_in_rounds(segments.select(~fits), orders)
-    return matches
-
-
-def _count_at_once(segments: NumpySegments, plan: Plan) -> NDArray[np.int64]:
-    """Return the matches of segments whose keys fit, ``(segments, orders)``."""
-    matches = np.zeros((len(segments.sizes), plan.orders), np.int64)
+        matches[fits] = _count_at_once(segments.select(fits), fits[fits], plan, count_others)
+        matches[~fits] = count_others(segments.select(~fits), plan.orders)
+        return matches
     # Only entries that this chunk wrote are read, so nothing is cleared.
     positions = np.empty(segments.id_bound if plan.uses_positions else 0, np.int64)
     for chunk in segments.chunks(plan.slots):
@@ -305,7 +302,7 @@ def _count_at_once(segments: NumpySegments, plan: Plan) -> NDArray[np.int64]:
             digits = positions[digits]
         digits += 1
         keys = _sorted_keys(digits, chunk, plan)
-        matches[chunk.segments] = _count(keys, chunk.sizes, plan)
+        matches[chunk.segments] = _count(keys, chunk.sizes, chunk.starts, plan)
     return matches
 
 
@@ -346,7 +343,7 @@ def _count_in_rounds(segments: NumpySegments, orders: int) -> NDArray[np.int64]:
             slots = slots.take(order)
             sizes = np.bincount(segment.take(slots), minlength=len(chunk.sizes))
             plan = Plan(0, head_bits, bits, taken, False, document_bits)
-            matches[chunk.segments, served : served + taken] = _count(keys, sizes, plan)
+            matches[chunk.segments, served : served + taken] = _count(keys, sizes, sizes.cumsum() - sizes, plan)
             served += taken
             head, is_shared = _rank_ngrams(keys, document_bits)
             slots = slots[is_shared]
@@ -362,13 +359,7 @@ def add_empty_orders(matches: Tensor, orders: int) -> Tensor:
 
 def _sorted_keys(digits: NDArray[np.int64], chunk: Chunk, plan: Plan) -> NDArray[np.int64]:
     """Return the keys of a chunk, sorted in each segment, one segment after another, from digits ``(slots,)``."""
-    keys, order = digits, 1
-    for doubled in bin(plan.orders)[3:]:  # the bits of the number of orders below the highest
-        keys = _append_keys(keys, keys, order, order * plan.bits)
-        order *= 2
-        if doubled == "1":
-            keys = _append_keys(keys, digits, order, plan.bits)
-            order += 1
+    keys = join_numpy_digits(digits, plan.orders, plan.bits)
     # The last keys of each document have digits of the next one, which the digits past its end replace.
     tails = np.minimum(chunk.lengths, plan.orders - 1)
     tails_upto = tails.cumsum()
@@ -394,18 +385,13 @@ def _sorted_keys(digits: NDArray[np.int64], chunk: Chunk, plan: Plan) -> NDArray
     return by_segment
 
 
-def _append_keys(keys: NDArray[np.int64], others: NDArray[np.int64], distance: int, bits: int) -> NDArray[np.int64]:
-    """Append to each key the key of ``others``, ``bits`` wide, that is ``distance`` slots after it."""
-    longer = keys << bits
-    longer[: max(0, len(keys) - distance)] |= others[distance:]
-    return longer
-
-
-def _count(keys: NDArray[np.int64], sizes: NDArray[np.int64], plan: Plan) -> NDArray[np.int64]:
+def _count(
+    keys: NDArray[np.int64], sizes: NDArray[np.int64], starts: NDArray[np.int64], plan: Plan
+) -> NDArray[np.int64]:
     """Return the matches ``(segments, orders)`` of segments of ``sizes`` slots, from sorted keys ``(slots,)``."""
     orders = plan.orders
     segments = sizes.nonzero()[0]  # those that have tokens
-    starts = (sizes.cumsum() - sizes)[segments]
+    starts = starts.take(segments)
     before = _running_sums(keys, plan)
     differs = np.empty(len(keys) + 1, np.int64)  # from the slot before; where a segment begins, in every order
     np.bitwise_xor(keys[1:], keys[:-1], out=differs[1:-1])

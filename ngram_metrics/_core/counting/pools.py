@@ -29,6 +29,7 @@ from ngram_metrics._core.counting.keys import (
     Digits,
     SortedKeys,
     bit_length,
+    join_numpy_digits,
     ragged_digits,
     run_starts,
     sorted_keys,
@@ -301,20 +302,18 @@ def make_table(layout: SmallLayout) -> NgramTable:
     position = np.arange(slots) + document * (orders - 1)
     digits = np.zeros(slots + len(layout.lengths) * (orders - 1), np.int64)
     digits[position] = ids + 1
-    shifts = np.arange((orders - 1) * bits, -1, -bits)  # (orders,), of the last digit of each order
-    keys = np.correlate(digits, 1 << shifts).take(position)
+    keys = join_numpy_digits(digits, orders, bits).take(position)
     keys <<= row_bits
     keys |= (layout.group << orders * bits + row_bits | layout.row).take(document)
     keys.sort()
-    shifts += row_bits
     # All orders one after another: whether a run of equal n-grams begins at a slot, and at the end.
     begins = np.ones(orders * slots + 1, np.bool_)
-    digit = shifts[:, None]
+    digit = np.arange(row_bits + (orders - 1) * bits, row_bits - 1, -bits)[:, None]  # the last one of each order
     np.greater_equal(keys[1:] ^ keys[:-1], 1 << digit, out=begins[:-1].reshape(orders, slots)[:, 1:])
     inside = keys & ((1 << bits) - 1 << digit) != 0  # the n-gram ends inside its document
     shared = (inside.reshape(-1) > (begins[:-1] & begins[1:])).nonzero()[0]
     is_first = begins.take(shared)
-    row = np.tile(keys & (1 << row_bits) - 1, orders).take(shared)
+    row = (keys & (1 << row_bits) - 1).take(shared, mode="wrap")
     ngrams = int(is_first.sum())
     cell = (is_first.cumsum() - 1) * layout.depth + row
     counts = np.bincount(cell, minlength=ngrams * layout.depth).reshape(ngrams, layout.depth)
@@ -382,7 +381,7 @@ def _pool_matches(pool: Pool, hypotheses: DocumentGroups, references: DocumentGr
     orders = [
         _matches(keys, order, pool, reference_counts.to(device))
         for keys in sorted_keys(pool.digits, max_order)
-        for order in range(keys.first, keys.last + 1)
+        for order in keys.orders
     ]
     present = owners(counts) * pool.hypothesis_lengths.shape[1] + flat_positions(counts)  # (hypotheses,)
     return torch.stack(orders, -1).flatten(0, 1).index_select(0, present.to(device))
@@ -405,10 +404,10 @@ def _small_matches(layout: SmallLayout) -> Tensor:
 
 def _matches(keys: SortedKeys, order: int, pool: Pool, reference_counts: Tensor) -> Tensor:
     """Return the matches of one order, ``(groups, hypotheses)``, where ``reference_counts`` is ``(groups,)`` int64."""
-    prefix = keys.keys >> (keys.bits * (keys.last - order))
+    prefix = keys.prefix(order)
     ngram = run_starts(prefix).cumsum(0, dtype=torch.int64) - 1  # (slots,), ascending
     row = pool.row.index_select(0, keys.slot)
-    is_counted = prefix & ((1 << keys.bits) - 1) != 0
+    is_counted = keys.valid(prefix)
     if pool.same:
         in_references = tally(ngram, len(ngram))
     else:
