@@ -23,7 +23,8 @@ order 1    1      1      2      2
 
 Slot 3 has no bigram: the last digit of its key is 0. Without their last digit the sorted keys are sorted unigrams.
 
-``sorted_keys`` makes keys of documents. ``matches`` and ``numpy_matches`` join digits here too, and have other kernels.
+``sorted_keys`` makes keys of documents. ``matches`` joins digits here too, and has another kernel. ``numpy_matches``
+joins them in arrays, and ``pools`` with it.
 """
 
 from __future__ import annotations
@@ -35,8 +36,6 @@ from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.counting.documents import RaggedTokens, remaining_tokens, repeat_each
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from torch import Tensor
 
 #: Bits of a key: int64 without its sign.
@@ -153,24 +152,6 @@ def join_digits(digits: Tensor, length: int, bits: int) -> Tensor:
 def append_digits(keys: Tensor, digits: Tensor, bits: int) -> Tensor:
     """Return keys followed by digits that are ``bits`` wide, in one launch."""
     return torch.add(digits, keys, alpha=1 << bits)
-
-
-def join_numpy_digits(digits: NDArray[np.int64], length: int, bits: int) -> NDArray[np.int64]:
-    """Return the numbers of ``join_digits`` for all slots, with digits of 0 after the last one: ``(slots,)``.
-
-    All arrays have one size, so that each takes the memory of another one that is no longer needed.
-    """
-    keys, joined = digits, 1
-    for doubled in bin(length)[3:]:  # the bits of the length below the highest
-        longer = keys << joined * bits
-        longer[:-joined] |= keys[joined:]
-        joined *= 2
-        if doubled == "1":
-            longer <<= bits
-            longer[:-joined] |= digits[joined:]
-            joined += 1
-        keys = longer
-    return keys
 
 
 def sorted_keys(tokens: Digits, max_order: int) -> Iterator[SortedKeys]:

@@ -50,7 +50,7 @@ from ngram_metrics._core.counting.documents import (
     RaggedSides,
     even_chunks,
 )
-from ngram_metrics._core.counting.keys import KEY_BITS, join_numpy_digits
+from ngram_metrics._core.counting.keys import KEY_BITS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -359,7 +359,7 @@ def add_empty_orders(matches: Tensor, orders: int) -> Tensor:
 
 def _sorted_keys(digits: NDArray[np.int64], chunk: Chunk, plan: Plan) -> NDArray[np.int64]:
     """Return the keys of a chunk, sorted in each segment, one segment after another, from digits ``(slots,)``."""
-    keys = join_numpy_digits(digits, plan.orders, plan.bits)
+    keys = join_digits(digits, plan.orders, plan.bits)
     # The last keys of each document have digits of the next one, which the digits past its end replace.
     tails = np.minimum(chunk.lengths, plan.orders - 1)
     tails_upto = tails.cumsum()
@@ -383,6 +383,24 @@ def _sorted_keys(digits: NDArray[np.int64], chunk: Chunk, plan: Plan) -> NDArray
     for start, stop in pairwise((0, *chunk.starts[1:][begins_bin].tolist(), len(keys))):
         by_segment[start:stop].sort()
     return by_segment
+
+
+def join_digits(digits: NDArray[np.int64], length: int, bits: int) -> NDArray[np.int64]:
+    """Return the number that the ``length`` digits from each slot on form, with 0 after the last one: ``(slots,)``.
+
+    All arrays have one size, so that each takes the memory of another one that is no longer needed.
+    """
+    keys, joined = digits, 1
+    for doubled in bin(length)[3:]:  # the bits of the length below the highest
+        longer = keys << joined * bits
+        longer[:-joined] |= keys[joined:]
+        joined *= 2
+        if doubled == "1":
+            longer <<= bits
+            longer[:-joined] |= digits[joined:]
+            joined += 1
+        keys = longer
+    return keys
 
 
 def _count(

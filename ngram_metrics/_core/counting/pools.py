@@ -29,12 +29,11 @@ from ngram_metrics._core.counting.keys import (
     Digits,
     SortedKeys,
     bit_length,
-    join_numpy_digits,
     ragged_digits,
     run_starts,
     sorted_keys,
 )
-from ngram_metrics._core.counting.numpy_matches import must_use_torch
+from ngram_metrics._core.counting.numpy_matches import join_digits, must_use_torch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -302,7 +301,7 @@ def make_table(layout: SmallLayout) -> NgramTable:
     position = np.arange(slots) + document * (orders - 1)
     digits = np.zeros(slots + len(layout.lengths) * (orders - 1), np.int64)
     digits[position] = ids + 1
-    keys = join_numpy_digits(digits, orders, bits).take(position)
+    keys = join_digits(digits, orders, bits).take(position)
     keys <<= row_bits
     keys |= (layout.group << orders * bits + row_bits | layout.row).take(document)
     keys.sort()

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngram_metrics._core.counting import keys
+from ngram_metrics._core.counting import keys, numpy_matches
 
 
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=15), st.integers(1, 15))
@@ -15,7 +15,7 @@ def test_tensors_and_arrays_join_the_digits_that_a_reader_would(digits, length):
     numbers = [int("".join(map(str, padded[slot : slot + length])), 8) for slot in range(len(digits))]
     assert keys.join_digits(torch.tensor([padded]), length, 3).tolist() == [numbers]
     given = np.array(digits)
-    joined = keys.join_numpy_digits(given, length, 3)
+    joined = numpy_matches.join_digits(given, length, 3)
     assert joined.tolist() == numbers
     assert given.tolist() == digits
 
