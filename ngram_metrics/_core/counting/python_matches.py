@@ -5,8 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from itertools import chain, repeat
-from operator import sub
+from itertools import chain, pairwise, repeat
 from typing import Any, NamedTuple
 
 Tokens = Sequence[Hashable]
@@ -126,7 +125,7 @@ def _match(hypothesis: Tokens, references: Sequence[Tokens], rows: Sequence[list
                         right = len(same) - left
                         if len(ends) > 1:
                             stops = [bisect_left(same, end, left) for end in ends]
-                            right = max(map(sub, stops, [left, *stops]))
+                            right = max(stop - start for start, stop in pairwise([left, *stops]))
                         row[order] += left if left < right else right
                         continue
                     for row, end in zip(rows, ends, strict=True):
