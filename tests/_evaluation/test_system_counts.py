@@ -55,7 +55,7 @@ def test_systems_have_the_counts_that_each_has_alone(systems: int, corpus: Any, 
     assert sum(steps) == systems * len(corpus)
     for number, texts in enumerate(hypotheses):
         for each, found, rows in zip(SCORERS, counts[str(number)], added[str(number)], strict=True):
-            expected = each.count(texts, references).rows
+            expected = each.count(texts, references).stack_rows()
             assert torch.equal(rows, expected)
             assert torch.equal(found.segment_rows(), expected)
             assert torch.equal(found.row, expected.sum(0))
