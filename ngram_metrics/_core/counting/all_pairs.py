@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 #: Counts in a block of the result, 4 bytes each. Smaller blocks cost less memory and, on the CPU, fewer cache misses.
 BLOCK_CELLS = 1 << 22
 #: A reference is repeated for each hypothesis of its group if all references then have at most this many times the
-#: tokens of the hypotheses: those of a usual pool are as long as its reference.
-REPEATED_TOKENS = 4
+#: tokens of the hypotheses: those of a usual pool are as long as its reference. With fewer tokens a table is faster.
+REPEATED_TOKENS, FEWEST_REPEATED = 4, 1 << 11
 #: Minima of two counts in a small batch: more are summed as a product.
 SMALL_MINIMA = 1 << 14
 #: Listing one pair costs as much as this many multiply-adds of a matrix product.
@@ -109,7 +109,8 @@ def all_pairs_matches(
     height = int(hypotheses.counts.max()) if groups else 0
     # Each group is checked, because groups may be empty.
     if 0 < groups * height <= BLOCK_CELLS // max_order and bool((references.counts == 1).all()):
-        most = REPEATED_TOKENS * len(hypotheses.tokens.ids) if device.type == "cpu" else 0
+        tokens = len(hypotheses.tokens.ids)
+        most = REPEATED_TOKENS * tokens if device.type == "cpu" and tokens >= FEWEST_REPEATED else 0
         is_single = height == 1 and hypotheses.single
         if is_single or int((references.tokens.lengths * hypotheses.counts).sum()) <= most:
             yield _pairs_block(hypotheses, references, height, max_order, device)

@@ -198,6 +198,7 @@ SEVERAL = [([[1, 2, 1], [], [2]], [[2, 1]]), ([[3], [3, 3], [1, 3]], [[3, 3, 3]]
 
 @pytest.mark.parametrize("batch", [PAIRS, SEVERAL, SEVERAL[:1], [*SEVERAL, *PAIRS], [([], [[1]]), *PAIRS]])
 def test_hypotheses_with_one_reference_are_counted_as_segments(monkeypatch, batch):
+    monkeypatch.setattr(all_pairs, "FEWEST_REPEATED", 0)
     for way in ("pools", "small_layouts"):
         monkeypatch.setattr(all_pairs, way, None)
     assert listed_matches(batch, 3) == expected_matches(batch, 3)
@@ -206,14 +207,20 @@ def test_hypotheses_with_one_reference_are_counted_as_segments(monkeypatch, batc
         assert listed_matches(batch, 3, same=True) == expected_matches(batch, 3)
 
 
-@given(st.lists(st.tuples(st.lists(texts, max_size=4), st.lists(texts, min_size=1, max_size=1)), max_size=4))
-def test_groups_with_one_reference_have_the_counts_of_counters(batch):
-    assert listed_matches(batch, 3) == expected_matches(batch, 3)
+@given(
+    st.lists(st.tuples(st.lists(texts, max_size=4), st.lists(texts, min_size=1, max_size=1)), max_size=4),
+    st.integers(0, 20),
+)
+def test_groups_with_one_reference_have_the_counts_of_counters(batch, fewest):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(all_pairs, "FEWEST_REPEATED", fewest)
+        assert listed_matches(batch, 3) == expected_matches(batch, 3)
 
 
 @pytest.mark.parametrize("spare", [0, 1])
 def test_a_long_reference_is_not_repeated_for_many_hypotheses(monkeypatch, spare):
     pooled = []
+    monkeypatch.setattr(all_pairs, "FEWEST_REPEATED", 4)
     monkeypatch.setattr(all_pairs, "pools", lambda *groups: pooled.append(groups) or ())
     batch = [([[1, 2], [1], [3]], [[1] * 5]), ([[]], [[2] * (1 + spare)])]  # 4 tokens, and 16 of references
     assert len(list(all_pairs_matches(*both_sides(batch), 2, CPU))) == 1 - spare
