@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple, TypeGuard
 
 import torch
 
-from ngram_metrics._cli.command_arguments import MOST_HYPOTHESES, MbrOptions
+from ngram_metrics._cli.command_arguments import MOST_HYPOTHESES
 from ngram_metrics._cli.files import InputError, Source, read_in_step
 from ngram_metrics._core.basics.output import Progress, open_output
 from ngram_metrics._core.scoring.scorer import Scorer
@@ -28,7 +29,7 @@ class _Utility(NamedTuple):
     device: torch.device
 
 
-def run(options: MbrOptions, scorer: Scorer, samples: Source, weights: Source | None = None) -> None:
+def run(options: Namespace, scorer: Scorer, samples: Source, weights: Source | None = None) -> None:
     """Decode, and write one line per segment."""
     try:
         torch.zeros((), device=options.device).item()
