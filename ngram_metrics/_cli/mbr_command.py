@@ -125,18 +125,8 @@ def _format_lines(decoded: Decoded, form: str, done: int) -> Iterator[str]:
         if form == "jsonl":
             values = {"hypothesis": text, "index": index, "expected_utility": 100 * utility}
             yield json.dumps(values, ensure_ascii=False)
-        elif reason := _reason_for_json(text):
+        elif "\n" in text or text != text.encode(errors="ignore").decode():
+            reason = "several lines" if "\n" in text else "an unpaired surrogate"
             raise InputError(f"the hypothesis chosen for segment {segment} has {reason}: pass --format jsonl")
         else:
             yield text
-
-
-def _reason_for_json(text: str) -> str:
-    """Return what a line of UTF-8 cannot hold, or an empty string."""
-    if "\n" in text:
-        return "several lines"
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return "an unpaired surrogate"
-    return ""
