@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ngram_metrics._cli.files import split_name
 from ngram_metrics._cli.shared_options import (
@@ -16,7 +16,6 @@ from ngram_metrics._cli.shared_options import (
     FILE,
     FLAG,
     OptionRows,
-    Options,
     Parser,
     check_different,
     check_files_and_text,
@@ -32,9 +31,6 @@ from ngram_metrics._core.basics.option_checks import refuse_equal_names
 from ngram_metrics._core.metrics.registry import METRIC_NAMES, REGISTRY, row_of, values_of
 from ngram_metrics._core.text.messages import did_you_mean
 from ngram_metrics._evaluation import DEFAULT_METRICS, FORMATS
-
-if TYPE_CHECKING:
-    from ngram_metrics.significance.comparisons import Test
 
 TESTS = ("randomization", "bootstrap")
 CORRECTIONS = ("holm", "none")
@@ -77,36 +73,6 @@ class NamedFile(NamedTuple):
 
     file: str
     name: str | None = None
-
-
-class ScoreOptions(Options):
-    """The options of ``score``, with the names of references and of ``systems``, the baseline first."""
-
-    input: list[str] | None
-    references: list[str]
-    systems: list[str]
-    baseline: str | None
-    confidence: float | None
-    test: Test
-    correction: str
-    digits: int | None
-    details: bool
-    segments: str | None
-    report: str | None
-    source: str | None
-    columns: list[tuple[str, str]]
-    clusters: str | None
-    fail_if_worse: float | None
-
-
-class MbrOptions(Options):
-    """The options of ``mbr``."""
-
-    samples: str
-    k: int | None
-    weights: str | None
-    metric: str
-    device: str
 
 
 def score_parser() -> Parser:
@@ -176,13 +142,14 @@ def mbr_parser() -> Parser:
     return parser
 
 
-def parse_score(words: Sequence[str]) -> ScoreOptions:
+def parse_score(words: Sequence[str]) -> argparse.Namespace:
     """Parse the arguments of ``score``, or exit with code 2 if they are wrong.
 
-    ``inputs`` are the files of the systems, the references, the source, the columns and the clusters, in this order.
+    ``systems``, the baseline first, and ``references`` are their names. ``inputs`` are the files of the systems, the
+    references, the source, the columns and the clusters, in this order.
     """
     parser = score_parser()
-    options = parse_words(parser, _join_values(words), ScoreOptions(), _INSTEAD)
+    options = parse_words(parser, _join_values(words), _INSTEAD)
     options.metrics = list(dict.fromkeys(options.metrics or DEFAULT_METRICS))
     try:
         refuse_equal_names((name, values_of(name)) for name in options.metrics)
@@ -214,10 +181,10 @@ def parse_score(words: Sequence[str]) -> ScoreOptions:
     return options
 
 
-def parse_mbr(words: Sequence[str]) -> MbrOptions:
+def parse_mbr(words: Sequence[str]) -> argparse.Namespace:
     """Parse the arguments of ``mbr``, or exit with code 2 if they are wrong."""
     parser = mbr_parser()
-    options = parse_words(parser, words, MbrOptions(), {})
+    options = parse_words(parser, words, {})
     if len(options.files) != 1:
         parser.error(f"expected SAMPLES, one file of hypotheses, and got {', '.join(options.files) or 'none'}")
     (options.samples,) = options.files
@@ -252,7 +219,9 @@ def _may_be_level(word: str) -> bool:
     return not math.isnan(parse_number(word)) or not (word.startswith("-") or path == "-" or os.path.exists(path))
 
 
-def _find_sides(parser: argparse.ArgumentParser, options: ScoreOptions) -> tuple[list[NamedFile], list[NamedFile]]:
+def _find_sides(
+    parser: argparse.ArgumentParser, options: argparse.Namespace
+) -> tuple[list[NamedFile], list[NamedFile]]:
     """Return the systems, the baseline first, and the references."""
     if options.input and options.references:
         if options.files:

@@ -8,14 +8,14 @@ import signal
 import sys
 import threading
 import warnings
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr
 from typing import TYPE_CHECKING, NoReturn
 
 from ngram_metrics._cli import score_in_python
-from ngram_metrics._cli.command_arguments import MbrOptions, ScoreOptions, parse_mbr, parse_score
+from ngram_metrics._cli.command_arguments import parse_mbr, parse_score
 from ngram_metrics._cli.files import InputError, Source, open_source, read_segments, split_name
-from ngram_metrics._cli.shared_options import Options
 from ngram_metrics._core.basics.output import OutputError, open_output
 from ngram_metrics._core.metrics.registry import make_metric
 from ngram_metrics._core.text.messages import visible
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stderr is None:  # closed; print would write to standard output
             stack.enter_context(redirect_stderr(stack.enter_context(open(os.devnull, "w"))))
         try:
-            losses = _run((parse_mbr if command == "mbr" else parse_score)(words), ends=arguments is None)
+            losses = _run(command, words, ends=arguments is None)
         except KeyboardInterrupt:
             _tell("interrupted")
             return 130
@@ -58,11 +58,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 3 if losses else 0
 
 
-def _run(options: MbrOptions | ScoreOptions, ends: bool) -> list[str]:
+def _run(command: str, words: Sequence[str], ends: bool) -> list[str]:
     """Run a command, and return a line for each reason to fail after its output is written."""
+    options = (parse_mbr if command == "mbr" else parse_score)(words)
     with ExitStack() as stack:
         sources = [stack.enter_context(open_source(split_name(name), options.line_limit)) for name in options.inputs]
-        if isinstance(options, ScoreOptions):
+        if command == "score":
             # Opened first, so that an output that cannot be written is reported before the work.
             write = stack.enter_context(open_output(options.output))
             outcome, losses = _score(options, sources, ends)
@@ -76,7 +77,7 @@ def _run(options: MbrOptions | ScoreOptions, ends: bool) -> list[str]:
         return []
 
 
-def _score(options: ScoreOptions, sources: Sequence[Source], ends: bool) -> tuple[Outcome, list[str]]:
+def _score(options: Namespace, sources: Sequence[Source], ends: bool) -> tuple[Outcome, list[str]]:
     """Return what ``score_command.score`` returns, from plain Python if that is faster than importing torch."""
     chunks = read_segments(sources, len(options.systems), len(options.references))
     cost_of_character = score_in_python.cost_per_character(options)
@@ -91,7 +92,7 @@ def _score(options: ScoreOptions, sources: Sequence[Source], ends: bool) -> tupl
         return score_command.score(options, make_scorers(options), chunks)
 
 
-def make_scorers(options: Options) -> dict[str, Scorer]:
+def make_scorers(options: Namespace) -> dict[str, Scorer]:
     """Return the metrics that the options name."""
     text_options = vars(options)
     if options.spm_model:
@@ -155,7 +156,7 @@ def _pause_collection(ends: bool) -> Iterator[None]:
 
 
 @contextmanager
-def _apply_run_options(options: Options) -> Iterator[None]:
+def _apply_run_options(options: Namespace) -> Iterator[None]:
     """Set threads and warnings of one line, and restore them at the end."""
     import torch
 

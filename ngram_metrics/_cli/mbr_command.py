@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple, TypeGuard
 
 import torch
 
-from ngram_metrics._cli.command_arguments import MOST_HYPOTHESES, MbrOptions
+from ngram_metrics._cli.command_arguments import MOST_HYPOTHESES
 from ngram_metrics._cli.files import InputError, Source, read_in_step
 from ngram_metrics._core.basics.output import Progress, open_output
 from ngram_metrics._core.scoring.scorer import Scorer
@@ -28,7 +29,7 @@ class _Utility(NamedTuple):
     device: torch.device
 
 
-def run(options: MbrOptions, scorer: Scorer, samples: Source, weights: Source | None = None) -> None:
+def run(options: Namespace, scorer: Scorer, samples: Source, weights: Source | None = None) -> None:
     """Decode, and write one line per segment."""
     try:
         torch.zeros((), device=options.device).item()
@@ -124,18 +125,8 @@ def _format_lines(decoded: Decoded, form: str, done: int) -> Iterator[str]:
         if form == "jsonl":
             values = {"hypothesis": text, "index": index, "expected_utility": 100 * utility}
             yield json.dumps(values, ensure_ascii=False)
-        elif reason := _reason_for_json(text):
+        elif "\n" in text or text != text.encode(errors="ignore").decode():
+            reason = "several lines" if "\n" in text else "an unpaired surrogate"
             raise InputError(f"the hypothesis chosen for segment {segment} has {reason}: pass --format jsonl")
         else:
             yield text
-
-
-def _reason_for_json(text: str) -> str:
-    """Return what a line of UTF-8 cannot hold, or an empty string."""
-    if "\n" in text:
-        return "several lines"
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return "an unpaired surrogate"
-    return ""

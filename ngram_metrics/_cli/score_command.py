@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from torch import Tensor
 
-from ngram_metrics._cli.command_arguments import DEFAULT_LEVEL, ScoreOptions
+from ngram_metrics._cli.command_arguments import DEFAULT_LEVEL
 from ngram_metrics._cli.files import FileSegments, InputError, warn_of_unicode_forms
 from ngram_metrics._core.basics.output import Progress, open_output
 from ngram_metrics._core.scoring.resampling import SEED
@@ -30,7 +31,7 @@ from ngram_metrics.significance.comparisons import Correction
 
 
 def score(
-    options: ScoreOptions, scorers: Mapping[str, Scorer], chunks: Iterator[FileSegments]
+    options: Namespace, scorers: Mapping[str, Scorer], chunks: Iterator[FileSegments]
 ) -> tuple[Outcome, list[str]]:
     """Write the scores of segments and the page, and return all results and the lines of ``find_losses``."""
     keep = options.confidence is not None or len(options.systems) > 1 or bool(options.report or options.columns)
@@ -87,7 +88,7 @@ def _open_optional(path: str | None) -> AbstractContextManager[Callable[[str], o
     return open_output(path) if path else nullcontext()
 
 
-def _number_clusters(options: ScoreOptions, labels: Sequence[str]) -> Tensor:
+def _number_clusters(options: Namespace, labels: Sequence[str]) -> Tensor:
     for line, label in enumerate(labels, 1):
         if not label.strip():
             raise InputError(

@@ -6,11 +6,11 @@ It writes what ``score_command`` writes, to the last byte.
 from __future__ import annotations
 
 import math
+from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
-from ngram_metrics._cli.command_arguments import ScoreOptions
 from ngram_metrics._cli.files import FileSegments, InputError, warn_of_unicode_forms
 from ngram_metrics._core.basics.option_checks import ROUGE_VALUES
 from ngram_metrics._core.metrics.registry import row_of
@@ -29,7 +29,7 @@ _LONG_LINE = 20_000
 _SHORT_LINE = 30
 
 
-def cost_per_character(options: ScoreOptions) -> int | None:
+def cost_per_character(options: Namespace) -> int | None:
     """Return the nanoseconds that a character takes more than in arrays, or None if plain Python cannot score it."""
     needs_rows = options.confidence is not None or options.report or options.segments or options.columns
     is_rule = not options.spm_model and has_splitter(options.tokenizer)
@@ -64,7 +64,7 @@ def _raise(error: InputError) -> Iterator[FileSegments]:
     yield
 
 
-def score(options: ScoreOptions, metrics: Mapping[str, Scorer], chunks: Iterator[FileSegments]) -> Outcome:
+def score(options: Namespace, metrics: Mapping[str, Scorer], chunks: Iterator[FileSegments]) -> Outcome:
     """Return the results of the system in metrics by name."""
     rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in metrics}
     for segments in warn_of_unicode_forms(chunks, options.systems):

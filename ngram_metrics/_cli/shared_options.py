@@ -9,7 +9,7 @@ import stat
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NoReturn, TextIO, TypeAlias, TypeVar, get_args
+from typing import Any, NoReturn, TextIO, TypeAlias, get_args
 
 from ngram_metrics._cli.files import FilePart, parse_decimal, split_name
 from ngram_metrics._core.basics.option_checks import check_confidence
@@ -42,26 +42,6 @@ def parse_destination(text: str) -> str | None:
 FILE: dict[str, object] = {"type": file_name, "metavar": "FILE"}
 DESTINATION: dict[str, object] = {"type": parse_destination, "metavar": "FILE"}
 FLAG: dict[str, object] = {"action": "store_true"}
-
-
-class Options(argparse.Namespace):
-    """The arguments of all commands, by the names of the options."""
-
-    files: list[str]
-    inputs: list[str]
-    metrics: list[str]
-    tokenizer: TokenizerName | None
-    spm_model: str | None
-    lowercase: bool
-    chrf_lowercase: bool
-    stem: bool
-    format: str
-    output: str | None
-    threads: int
-    line_limit: int
-
-
-AnyOptions = TypeVar("AnyOptions", bound=Options)
 
 
 class Parser(argparse.ArgumentParser):
@@ -130,11 +110,10 @@ class Parser(argparse.ArgumentParser):
         super().error(visible(message))
 
 
-def parse_words(parser: Parser, words: Sequence[str], options: AnyOptions, instead: Mapping[str, str]) -> AnyOptions:
+def parse_words(parser: Parser, words: Sequence[str], instead: Mapping[str, str]) -> argparse.Namespace:
     """Parse files and options in any order, and words after ``--`` as files, with advice ``instead`` of options."""
     end = words.index("--") if "--" in words else len(words)
-    before = list(words[:end])
-    _, unknown = parser.parse_known_intermixed_args(before, options)
+    options, unknown = parser.parse_known_intermixed_args(list(words[:end]))
     names = [word.partition("=")[0] for word in unknown]
     for name in filter(instead.__contains__, names):
         parser.error(f"{name}: {instead[name]}")
@@ -145,7 +124,7 @@ def parse_words(parser: Parser, words: Sequence[str], options: AnyOptions, inste
     return options
 
 
-def check_files_and_text(parser: Parser, options: Options, destinations: Mapping[str, str | None]) -> None:
+def check_files_and_text(parser: Parser, options: argparse.Namespace, destinations: Mapping[str, str | None]) -> None:
     """Exit with an error if files cannot be read and written together, or an option for text has no effect."""
     parts = [split_name(name) for name in options.inputs]
     if sum(part.path == "-" for part in parts) > 1:
@@ -157,7 +136,7 @@ def check_files_and_text(parser: Parser, options: Options, destinations: Mapping
     _check_destinations(parser, destinations, [*options.inputs, *filter(None, [options.spm_model])])
 
 
-def _check_text_options(parser: Parser, options: Options) -> None:
+def _check_text_options(parser: Parser, options: argparse.Namespace) -> None:
     """Set the length of a line that the metrics allow, and refuse options that have no effect on them."""
     options.line_limit = options.line_limit or (_LONGEST_LINE_OF_TER if "ter" in options.metrics else _LONGEST_LINE)
     rows = [row_of(name) for name in options.metrics]

@@ -197,10 +197,9 @@ def compute_results(
         return results
     tested = tested or _pair(systems, plan)
     differences = compare_with_first(tested, test, plan.correction, plan.confidence, plan.seed)
-    for index, base in enumerate(systems[baseline]):
+    for index, (base, tensors) in enumerate(zip(systems[baseline], differences, strict=True)):
         base_score = base.score()
         base_scores = base.segment_scores()
-        tensors = {name: tensor for name, tensor in differences[index]._asdict().items() if tensor is not None}
         standard_error = tensors.pop("standard_error", None)
         if standard_error is not None and test is not None:
             tensors["detectable"] = _DETECTABLE * standard_error

@@ -47,7 +47,7 @@ def plot_values(
 
 def _draw_bars(ax: Axes, values: Mapping[str, Tensor]) -> None:
     """Draw a bar above each key, with its interval, and narrow, light bars beside it for the key's other values."""
-    keys = _keys(_names(values))
+    keys = _keys(values)
     for position, (first, *others) in enumerate(keys.values()):
         ax.bar(position, float(values[first]), width=_WIDE, color="tab:blue", alpha=_SHADES[0], label=_kind(first))
         if _has_interval(values, first):
@@ -73,7 +73,7 @@ def _draw_interval(ax: Axes, position: float, values: Mapping[str, Tensor], name
 def _draw_lines(ax: Axes, values: Sequence[Mapping[str, Tensor]], is_new: bool) -> None:
     """Draw a line for each key, in a band for its interval, and thin, light lines for the key's other values."""
     steps = list(range(len(values)))
-    keys = _keys(_names(values[0]))
+    keys = _keys(values[0])
     for index, names in enumerate(keys.values()):
         for name, dashes, shade in zip(names, _DASHES, _SHADES, strict=False):
             is_first = name == names[0]
@@ -189,23 +189,18 @@ def _make_figure(ax: Axes | None) -> tuple[Figure, Axes]:
     return pyplot.subplots(layout="constrained")  # else rotated names reach out of the figure
 
 
-def _names(values: Iterable[str]) -> list[str]:
-    """Return the names of the values without the ends of their intervals."""
-    ends = {name + end for name in values for end in ENDS}
-    return [name for name in values if name not in ends]
-
-
 def _has_interval(values: Iterable[str], name: str) -> bool:
     return all(name + end in values for end in ENDS)
 
 
-def _keys(names: Sequence[str]) -> dict[str, list[str]]:
-    """Return the names of values by key, F first: three for a key of ROUGE, one for any other metric."""
+def _keys(values: Iterable[str]) -> dict[str, list[str]]:
+    """Return names by key without the ends of intervals, F first: three for a key of ROUGE, one for other metrics."""
     keys: dict[str, list[str]] = {}
-    for name in names:
+    ends = {name + end for name in values for end in ENDS}
+    for name in (name for name in values if name not in ends):
         keys.setdefault(name.removesuffix(f"_{_kind(name)}"), []).append(name)
     kinds = [*ROUGE_VALUES, ""]
-    return {key: sorted(values, key=lambda name: kinds.index(_kind(name))) for key, values in keys.items()}
+    return {key: sorted(names, key=lambda name: kinds.index(_kind(name))) for key, names in keys.items()}
 
 
 def _kind(name: str) -> str:

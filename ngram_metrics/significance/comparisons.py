@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import torch
 from torch import Tensor
@@ -73,26 +73,18 @@ def compare_all_pairs(
     return matrices
 
 
-class Differences(NamedTuple):
-    """The differences from the first system, each ``(systems - 1, *score_shape)``, or None if not asked for.
-
-    ``standard_error`` is the standard deviation in resampled corpora.
-    """
-
-    p_value: Tensor | None
-    difference_low: Tensor | None = None
-    difference_high: Tensor | None = None
-    standard_error: Tensor | None = None
-
-
 def compare_with_first(
     tested: Sequence[Paired],
     test: Test | None,
     correction: Correction,
     confidence: float | None,
     seed: int,
-) -> list[Differences]:
-    """Compare systems with the first one in several metrics, from the same draws for all metrics."""
+) -> list[dict[str, Tensor]]:
+    """Compare systems with the first one in several metrics, from the same draws for all metrics.
+
+    Returns for each metric what was asked for, each ``(systems - 1, *score_shape)``: ``p_value``, and of the difference
+    ``difference_low``, ``difference_high``, and ``standard_error``, the standard deviation in resampled corpora.
+    """
     pairs = baseline_pairs(tested[0], 0)
     draws = confidence is not None or test == "bootstrap"
     scores = resample_scores(tested, RESAMPLES, seed) if draws else []
@@ -103,11 +95,11 @@ def compare_with_first(
         p_values = [chances for chances, _ in randomization_p_values(tested, pairs, TRIALS, seed)]
     results = []
     for index, paired in enumerate(tested):
-        result = Differences(correct(p_values[index], correction) if p_values else None)
+        result = {"p_value": correct(p_values[index], correction)} if p_values else {}
         if confidence is not None:
             drawn = paired_differences(paired, scores[index], pairs)
             low, high = interval(drawn, confidence)
-            result = result._replace(difference_low=low, difference_high=high, standard_error=drawn.std(0))
+            result |= {"difference_low": low, "difference_high": high, "standard_error": drawn.std(0)}
         results.append(result)
     return results
 

@@ -79,12 +79,12 @@ class Paired:
         The weights are whole numbers whose sum for a draw is at most ``clusters``.
         """
         systems = self.values.shape[1]
-        count = len(self._differing)
+        _, count, order = self._columns
         for rows in weights.to(self.values.device).split(self.draws_at_once):
             products = self._multiply(rows)  # (draws, columns)
             differing = products[:, : systems * count].unflatten(1, (systems, count))
             shared = products[:, None, systems * count :].expand(-1, systems, -1)
-            yield torch.cat((differing, shared), 2).index_select(2, self._order)
+            yield torch.cat((differing, shared), 2).index_select(2, order)
 
     def count_segments(self, weights: Tensor) -> Tensor:
         """Return the number of segments of each resampled corpus, ``(draws, 1)`` float64."""
@@ -98,25 +98,17 @@ class Paired:
         return max(1, NUMBERS_AT_ONCE // self.values[0].numel())
 
     @cached_property
-    def _is_shared(self) -> Tensor:
-        """Whether a column is the same for all systems, such as the lengths of references, ``(width,)`` bool."""
-        return (self.values == self.values[:, :1]).flatten(0, 1).all(0)
+    def _columns(self) -> tuple[Tensor, int, Tensor]:
+        """All values in two dimensions, ``(clusters, columns)``, with columns that all systems share once, at the end.
 
-    @cached_property
-    def _differing(self) -> Tensor:
-        """The indices of the columns in which systems differ, int64."""
-        return (~self._is_shared).nonzero()[:, 0]
-
-    @cached_property
-    def _order(self) -> Tensor:
-        """The position of each column when the columns in which systems differ come first, ``(width,)`` int64."""
-        return torch.cat((self._differing, self._is_shared.nonzero()[:, 0])).argsort()
-
-    @cached_property
-    def _columns(self) -> Tensor:
-        """All values in two dimensions, with shared columns once: ``(clusters, columns)``."""
-        differing = self.values.index_select(2, self._differing).flatten(1)
-        return torch.cat((differing, self.values[:, 0, self._is_shared]), 1)
+        The others are the columns in which systems differ, whose number for each system follows, then the position
+        of each column in this order, ``(width,)`` int64. Shared are, for example, the lengths of references.
+        """
+        is_shared = (self.values == self.values[:, :1]).flatten(0, 1).all(0)
+        differing = (~is_shared).nonzero()[:, 0]
+        order = torch.cat((differing, is_shared.nonzero()[:, 0])).argsort()
+        columns = torch.cat((self.values.index_select(2, differing).flatten(1), self.values[:, 0, is_shared]), 1)
+        return columns, len(differing), order
 
     @cached_property
     def _integers(self) -> tuple[NDArray[np.float32], float] | None:
@@ -124,7 +116,7 @@ class Paired:
 
         None on other devices than a CPU, and for values that are not integers, whose products may round.
         """
-        columns = self._columns
+        columns, *_ = self._columns
         if columns.device.type != "cpu" or not torch.equal(columns, columns.round()):
             return None
         sizes = columns.abs()
@@ -140,7 +132,7 @@ class Paired:
             columns, sum_of_sizes = self._integers
             if sum_of_sizes == 0 or weights.max().item() * sum_of_sizes < _FLOAT32_INTEGERS:
                 return torch.from_numpy((weights.numpy() @ columns).astype(np.float64))
-        return weights.to(torch.float64) @ self._columns
+        return weights.to(torch.float64) @ self._columns[0]
 
 
 def resample_scores(

@@ -106,7 +106,7 @@ class _Simulation:
 def test_intervals_of_differences_hold_the_true_difference_as_often_as_their_level_says(name: str):
     simulation = _Simulation(METRICS[name][0], 0.27)
     inside = [
-        found.difference_low.item() <= simulation.difference <= found.difference_high.item()
+        found["difference_low"].item() <= simulation.difference <= found["difference_high"].item()
         for found in simulation.samples(200, 150)
     ]
     # The standard error of the share is 1.8 %; intervals of 0.85 are seen with a chance of 0.98.
@@ -117,10 +117,10 @@ def test_intervals_of_differences_hold_the_true_difference_as_often_as_their_lev
 def test_a_detectable_difference_is_found_in_four_of_five_cases(name: str):
     """The size of the samples makes the true difference the detectable one."""
     simulation = _Simulation(METRICS[name][0], 0.26)
-    spread = np.mean([found.standard_error.item() for found in simulation.samples(200, 20)])
+    spread = np.mean([found["standard_error"].item() for found in simulation.samples(200, 20)])
     size = round(200 * (2.8 * spread / simulation.difference) ** 2)
     assert 50 < size < 1000
-    found = [each.p_value.item() < 0.05 for each in simulation.samples(size, 150)]
+    found = [each["p_value"].item() < 0.05 for each in simulation.samples(size, 150)]
     # The standard error of the share is 3.3 %; a power of 0.6 is seen with a chance of 0.99.
     assert 0.72 <= sum(found) / len(found) <= 0.88
 

@@ -28,9 +28,6 @@ _SCRIPTS = (
 )
 #: The level of the intervals if the results have none.
 _LEVEL = 0.95
-#: The parts of scores that the table of systems shows, and their titles.
-_PART_TITLES = {"precision": "precision", "recall": "recall"}
-_PART_TITLES |= {"brevity_penalty": "brevity penalty", "ratio": "length ratio"}
 
 
 def check_installed() -> None:
@@ -70,25 +67,14 @@ def page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["visible"] = visible
     # All markup comes from this package, or is escaped.
     return environment.get_template("page.html").render(
         title=visible(title),
-        values=[
-            {
-                "name": value,
-                "better": "higher" if outcome.higher_is_better[value] else "lower",
-                "parts": [_PART_TITLES[name] for name in result_tables.list_parts(result) if name in _PART_TITLES],
-            }
-            for value, result in outcome.results[outcome.baseline].items()
-        ],
-        rows=[
-            (visible(system), [_cells(outcome, system, value, style) for value in outcome.values])
-            for system in outcome.results
-        ],
-        compared=len(outcome.results) > 1,
-        baseline=visible(outcome.baseline),
+        outcome=outcome,
+        tables=result_tables,
+        cells=style,
         notes=result_tables.notes(outcome, style._replace(details=True)),
-        signatures=result_tables.signatures(outcome),
         copies=COPIES,
         script=Markup(script),
         style=Markup(styles),
@@ -96,23 +82,6 @@ def page(
         style_digest=_digest(styles),
         data=Markup(script_json(page_data(systems, outcome, texts, sources, words, style))),
     )
-
-
-def _cells(outcome: Outcome, system: str, value: str, style: result_tables.Style) -> dict[str, object]:
-    """Return one value of a system as text, empty where a part is missing."""
-    result = outcome.results[system][value]
-    score, _, interval = result_tables.format_score(result, style).partition(" ")
-    parts = [(name, part) for name, part in result_tables.list_parts(result).items() if name in _PART_TITLES]
-    return {
-        "score": score,
-        "interval": interval,
-        "difference": result_tables.format_difference(result, style.places) or "baseline",
-        "p_value": result_tables.format_p_value(result),
-        "mark": result_tables.mark_difference(result, outcome.higher_is_better[value]),
-        "rank": result_tables.format_rank(outcome.ranks[value][system]) if outcome.ranks else "",
-        "counts": ["" if count is None else str(count) for count in (result.wins, result.ties, result.losses)],
-        "parts": [result_tables.format_part(name, part, style.places) for name, part in parts],
-    }
 
 
 def script_json(value: object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import torch
@@ -140,8 +141,9 @@ class _Sides:
         self._words = split_words(reader, self._originals)
         first = int(counts.sum())
         starts = range(first, len(self._originals), len(counts))
-        #: The indices of the texts of each name of a reference, and of each system.
-        self._streams = _streams(texts)
+        #: The indices of the texts of each name of a reference, -1 where one is missing, and of each system.
+        places = [counts.cumsum(0) - counts + index for index in range(len(texts.names))]
+        self._streams = [place.where(index < counts, -1).tolist() for index, place in enumerate(places)]
         self._systems = [range(start, start + len(counts)) for start in starts]
         tokens = self._words.tokens
         self.hypotheses = [tokens.slice(start, start + len(counts)) for start in starts]
@@ -157,42 +159,27 @@ class _Sides:
         """Return the texts, their words, the matched orders, and the originals of texts that were rewritten."""
         words = self._words
         orders = [match_words(tokens, self.references) for tokens in self.hypotheses]
-        fields: dict[str, Sequence[object]] = {"texts": words.texts, "steps": words.steps, "ids": words.ids()}
-        missing: dict[str, object] = {"texts": None, "steps": [], "ids": []}
-        lists: dict[str, Sequence[int | None]] = {f"r{index}": stream for index, stream in enumerate(self._streams)}
+        # The last item is for a missing reference.
+        fields: dict[str, list[Any]] = {
+            "texts": [*words.texts, None],
+            "steps": [*words.steps, []],
+            "ids": [*words.ids(), []],
+        }
+        lists: dict[str, Sequence[int]] = {f"r{index}": stream for index, stream in enumerate(self._streams)}
         lists |= {f"s{index}": system for index, system in enumerate(self._systems)}
         return {
-            "of_references": {
-                name: [_pick(values, stream, missing[name]) for stream in self._streams]
-                for name, values in fields.items()
-            },
-            "of_systems": {
-                name: [values[system.start : system.stop] for system in self._systems]
-                for name, values in fields.items()
-            },
+            "of_references": {name: _pick(values, self._streams) for name, values in fields.items()},
+            "of_systems": {name: _pick(values, self._systems) for name, values in fields.items()},
             "hypothesis_orders": [hypothesis_orders for hypothesis_orders, _ in orders],
-            "reference_orders": [
-                [_pick(reference_orders, stream, "") for stream in self._streams] for _, reference_orders in orders
-            ],
+            "reference_orders": [_pick([*reference_orders, ""], self._streams) for _, reference_orders in orders],
             "rewritten": {
                 f"{name}:{segment}": self._originals[index]
                 for name, indices in lists.items()
                 for segment, index in enumerate(indices)
-                if index is not None and self._originals[index].strip() != words.texts[index].strip()
+                if index >= 0 and self._originals[index].strip() != words.texts[index].strip()
             },
         }
 
 
-def _streams(texts: Texts) -> list[list[int | None]]:
-    """Return for each name of a reference the index of its text for each segment, None where it is missing."""
-    streams: list[list[int | None]] = [[] for _ in texts.names]
-    first = 0
-    for references in texts.references:
-        for index, stream in enumerate(streams):
-            stream.append(first + index if index < len(references) else None)
-        first += len(references)
-    return streams
-
-
-def _pick(values: Sequence[object], stream: Sequence[int | None], missing: object) -> list[object]:
-    return [missing if index is None else values[index] for index in stream]
+def _pick(values: Sequence[object], streams: Sequence[Sequence[int]]) -> list[list[object]]:
+    return [[values[index] for index in stream] for stream in streams]

@@ -19,16 +19,8 @@ _LENGTH_RATIO = 2
 _LONGEST_RUN = 3
 
 
-class Flag(IntFlag):
-    """The flags of an output, with the numbers by which the page knows them."""
-
-    EMPTY = 1
-    SOURCE = 2
-    REPEATED = 4
-    LENGTH = 8
-    FORM = 16
-
-
+#: The flags of an output, with the numbers by which the page knows them: 1, 2, 4, 8 and 16.
+Flag = IntFlag("Flag", ["EMPTY", "SOURCE", "REPEATED", "LENGTH", "FORM"])
 #: The titles of the flags.
 TITLES = {
     Flag.EMPTY: "empty output",
