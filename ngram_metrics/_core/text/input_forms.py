@@ -492,21 +492,11 @@ def _refuse_token(segments: Sequence[Document], wrong: tuple[type, ...], name_of
 
 
 def _refuse_mixed(segments: Sequence[Document], name_of: NameOf) -> NoReturn:
-    before: tuple[int, Kind] | None = None  # the first segment that is not empty
+    found: dict[Kind, str] = {}  # by each kind, the segment and the token that have it first
     for index, segment in enumerate(segments):
-        tokens = segment[:1].tolist() if isinstance(segment, tensor_types()) else segment
-        tokens_by_kind = {_kind_of_type(type(token)): token for token in tokens}
-        if len(tokens_by_kind) > 1:
-            raise TypeError(
-                f"{name_of(index)} holds {shortened(tokens_by_kind['ids'])}, an id, and "
-                f"{shortened(tokens_by_kind['tokens'])}, a token: "
-                "expected ids, which are integers, or tokens, which are not"
-            )
-        for kind in tokens_by_kind:
-            if before is not None and kind != before[1]:
-                raise TypeError(
-                    f"{name_of(index)} holds {kind}, {shortened(segment)}, but {name_of(before[0])} holds {before[1]}"
-                    ": expected all tokens or all ids"
-                )
-            before = before or (index, kind)
-    raise AssertionError("types of two kinds, but no segment that differs")
+        for token in segment.tolist() if isinstance(segment, tensor_types()) else segment:
+            kind = _kind_of_type(type(token))
+            if kind not in found:
+                found[kind] = f"{name_of(index)} holds {kind}, such as {shortened(token)}"
+    first, second = found.values()
+    raise TypeError(f"{second}, but {first}: expected all ids, which are integers, or all tokens, which are not")
