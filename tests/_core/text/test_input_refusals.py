@@ -65,7 +65,7 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         ([["a", "b"]], ["a b"], r"reference 0 of segment 0 is a str, 'a b', but the first segment is tokens or ids"),
         ([["a"], ["b"]], [["a"], [["b"], "c"]], r"reference 1 of segment 1 is a str, 'c'"),
         ([["a", "b"]], torch.tensor([[1, 2]]), r"reference 0 of segment 0 holds ids, .* segment 0 holds tokens"),
-        ([["a"]], [[1, 2]], r"reference 0 of segment 0 holds ids, such as 1, but segment 0 .*, such as 'a': expected a"),
+        ([["a"]], [[1, 2]], r"reference 0 of segment 0 holds ids, such as 1, but segment 0 .*, such as 'a': expected "),
         ([[], [1], ["a"]], [[[]], [1], ["a"]], r"segment 2 holds tokens, such as 'a', but segment 1 holds ids"),
         ([["a"], ["b", 1]], [["a"], ["b"]], r"segment 1 holds ids, such as 1, but segment 0 holds tokens, such as 'a'"),
         ([["a"]], [[["a"], ["b", np.int8(1)]]], r"reference 1 of segment 0 holds ids, such as .*1"),

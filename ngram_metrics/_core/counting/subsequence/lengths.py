@@ -26,13 +26,7 @@ from itertools import islice, pairwise, repeat
 from typing import TYPE_CHECKING, Any
 
 from ngram_metrics._core.basics.lazy import np, rapidfuzz, torch
-from ngram_metrics._core.counting.documents import (
-    CPU_SLOTS,
-    DocumentGroups,
-    PaddedPairs,
-    PaddedTokens,
-    RaggedPairs,
-)
+from ngram_metrics._core.counting.documents import CPU_SLOTS, DocumentGroups, PaddedPairs, PaddedTokens, RaggedPairs
 from ngram_metrics._core.counting.keys import rank_in_rows
 from ngram_metrics._core.counting.numpy_matches import NumpySegments, numpy_segments
 from ngram_metrics._core.counting.subsequence.table import (
