@@ -280,14 +280,6 @@ class MetricRow(NamedTuple):
     needs_references: bool = True
     python_cost: int | None = None
 
-    def text_parameters(self, text_options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options for text that the function takes, by the names of its parameters, but for None."""
-        return {
-            name: text_options[option]
-            for option, name in self.text_options.items()
-            if text_options.get(option) is not None
-        }
-
 
 def count_systems(
     scorers: Sequence[Scorer], systems: Sequence[Sequence[str]], references: Sequence[str] | Sequence[Sequence[str]]
