@@ -121,9 +121,9 @@ def decode(
     weights = _weights(reference_probabilities, widths).to(float_dtype(metric.device)).to(metric.device)
     totals = weights.sum(-1)
     expected: list[list[Tensor]] = [[] for _ in heights]
-    for block in score_blocks(scorer.measure, kinds, metric.device, scorer.pair_index):
+    for block, scores in score_blocks(scorer.measure, kinds, metric.device, scorer.pair_index):
         groups = slice(*block.groups)
-        sums = (block.scores * weights[groups, : block.scores.shape[2]].unsqueeze(1)).sum(-1)
+        sums = (scores * weights[groups, : scores.shape[2]].unsqueeze(1)).sum(-1)
         utilities = sums / totals[groups].unsqueeze(1)
         for group, row_utilities in zip(range(*block.groups), utilities, strict=True):
             expected[group].append(row_utilities[: heights[group]])

@@ -25,7 +25,6 @@ from ngram_metrics._core.basics.option_checks import (
     Accumulate,
     check_choice,
     checked_keys,
-    resolve_effective_order,
 )
 from ngram_metrics._core.counting.python_matches import RougeText
 from ngram_metrics._core.text.single_texts import read_summaries, split_characters, split_words, summary_of_ids
@@ -34,10 +33,6 @@ from ngram_metrics._core.text.word_rules import has_splitter, prepare_texts
 
 if TYPE_CHECKING:
     from ngram_metrics._core.basics.option_checks import RougeKey, Smoothing
-    from ngram_metrics._core.metrics.bleu import BleuMeasure
-    from ngram_metrics._core.metrics.chrf import ChrfMeasure
-    from ngram_metrics._core.metrics.gleu import GleuMeasure
-    from ngram_metrics._core.metrics.overlap import OverlapMeasure
     from ngram_metrics._core.metrics.rouge import RougeMeasure
     from ngram_metrics._core.scoring.measure import AnyMeasure
     from ngram_metrics._core.text.input_types import Document, Tokenizer
@@ -48,35 +43,12 @@ _Given = ParamSpec("_Given")
 _Score = TypeVar("_Score")
 
 
-# Each returns the same measure for equal settings, and imports the file of its metric when it is first called.
-
-
 @lru_cache(256, typed=True)
-def _make_bleu(*settings: Any) -> BleuMeasure:
-    from ngram_metrics._core.metrics.bleu import BleuMeasure
+def _make_measure(metric: str, *options: Any) -> AnyMeasure:
+    """Return the same measure for equal options of a metric, whose file is imported when it is first needed."""
+    from ngram_metrics._core.metrics.registry import REGISTRY
 
-    return BleuMeasure(*settings)
-
-
-@lru_cache(256, typed=True)
-def _make_chrf(*settings: Any) -> ChrfMeasure:
-    from ngram_metrics._core.metrics.chrf import ChrfMeasure
-
-    return ChrfMeasure(*settings)
-
-
-@lru_cache(256, typed=True)
-def _make_gleu(*settings: Any) -> GleuMeasure:
-    from ngram_metrics._core.metrics.gleu import GleuMeasure
-
-    return GleuMeasure(*settings)
-
-
-@lru_cache(256, typed=True)
-def _make_overlap(*settings: Any) -> OverlapMeasure:
-    from ngram_metrics._core.metrics.overlap import OverlapMeasure
-
-    return OverlapMeasure(*settings)
+    return REGISTRY[metric].make(*options).measure
 
 
 class Unusual(ValueError):
@@ -225,9 +197,8 @@ def bleu(
         >>> pair.bleu("The cat sat.", ["The cat sat!", "A cat sat."])
         0.8409
     """
-    is_effective = resolve_effective_order(effective_order, "none")
     weights = tuple(weights) if type(weights) is list else weights
-    measure = _make_bleu(ngram, smooth, smooth_value, weights, is_effective)
+    measure = _make_measure("bleu", ngram, smooth, smooth_value, "none", weights, effective_order)
     require(type(lowercase) is bool)
     return _score_words(measure, hypothesis, references, pad_id, tokenizer, lowercase)
 
@@ -253,7 +224,7 @@ def chrf(
         >>> pair.chrf("abc", "abcdefgh")
         0.3225
     """
-    measure = _make_chrf(char_order, word_order, beta, eps_smoothing)
+    measure = _make_measure("chrf", char_order, word_order, beta, lowercase, whitespace, eps_smoothing)
     require(type(lowercase) is type(whitespace) is bool)
     is_text, documents = read(hypothesis, references, pad_id, (lowercase, whitespace, word_order > 0))
     if is_text:
@@ -350,7 +321,7 @@ def gleu(
         >>> pair.gleu("the cat is on the mat", "a cat is on the mat")
         0.7778
     """
-    return _score_words(_make_gleu(ngram), hypothesis, references, pad_id, tokenizer)
+    return _score_words(_make_measure("gleu", ngram), hypothesis, references, pad_id, tokenizer)
 
 
 @_else_by("ngram_overlap")
@@ -370,7 +341,7 @@ def overlap(
         >>> pair.overlap(["a", "a", "b"], ["a", "b", "c"])
         0.6667
     """
-    return _score_words(_make_overlap(ngram), hypothesis, references, pad_id, tokenizer)
+    return _score_words(_make_measure("overlap", ngram), hypothesis, references, pad_id, tokenizer)
 
 
 def _score_words(

@@ -96,7 +96,9 @@ FUNCTIONS = {
 }
 #: The others have the settings of their measures as options; tests/functional/test_diversity.py is about texts alone.
 FUNCTIONS |= {
-    name: Called(api.function, MEASURES[name], api.row.average, tuple((one, one) for one in MEASURES[name].variants))
+    name: Called(
+        api.function, MEASURES[name], api.options["average"], tuple((one, one) for one in MEASURES[name].variants)
+    )
     for name, api in APIS.items()
     if api in COMPLETE and name not in FUNCTIONS and api.row.needs_references and name in MEASURES
 }

@@ -74,12 +74,6 @@ class RaggedTokens(NamedTuple):
         return RaggedTokens(self.ids.index_select(0, position), lengths, self.id_bound)
 
 
-def concatenate(parts: Sequence[RaggedTokens]) -> RaggedTokens:
-    """Return the documents of one or more parts with one vocabulary, one after another."""
-    ids, lengths = (torch.cat(field) for field in ([part.ids for part in parts], [part.lengths for part in parts]))
-    return RaggedTokens(ids, lengths, max(part.id_bound for part in parts))
-
-
 class PaddedTokens(NamedTuple):
     """Documents in the padded layout: in rows.
 
@@ -312,12 +306,6 @@ def padded_sides(
         # If all references are missing there is one empty reference: raising an error would wait for the device.
         present[:, :1].logical_or_(~present.any(1, keepdim=True))
     return PaddedSides(hypothesis_tokens, PaddedReferences(tokens, present))
-
-
-def ragged_from_ids(ids: Tensor, lengths: Tensor) -> RaggedTokens:
-    """Renumber arbitrary int64 ids ``0, 1, ...``, which waits for the device."""
-    names, renamed = torch.unique(ids, return_inverse=True)
-    return RaggedTokens(renamed, lengths, len(names))
 
 
 def ragged_sides(

@@ -44,12 +44,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from ngram_metrics._core.basics.lazy import np, torch
-from ngram_metrics._core.counting.documents import (
-    DocumentGroups,
-    RaggedPairs,
-    RaggedSides,
-    even_chunks,
-)
+from ngram_metrics._core.counting.documents import DocumentGroups, RaggedPairs, RaggedSides, even_chunks
 from ngram_metrics._core.counting.keys import KEY_BITS
 
 if TYPE_CHECKING:

@@ -58,7 +58,8 @@ def make_metric(name: str, **text_options: Tokenizer | bool | None) -> Scorer:
     option that is missing or None.
     """
     row = row_of(name)
-    options = {**row.options, **row.text_parameters(text_options)}
+    given = {parameter: text_options.get(option) for option, parameter in row.text_options.items()}
+    options = {**row.options, **{parameter: value for parameter, value in given.items() if value is not None}}
     if name in ROUGE_KEYS:
         options["rouge_keys"] = name
     return row.make(**options).rename(name)

@@ -389,7 +389,6 @@ ROWS = (
         "ROUGE",
         make_rouge,
         {"stem": "use_stemmer"},
-        average="macro",
         pair_names=("rouge1", "rouge2", "rougeL"),
         python_cost=120,
     ),

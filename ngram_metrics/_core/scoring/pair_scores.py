@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.counting.all_pairs import MatchBlock, all_pairs_matches, small_block
@@ -22,21 +22,13 @@ Side = tuple[DocumentGroups, DocumentGroups]
 CACHED_COUNTS = 1 << 18
 
 
-class ScoreBlock(NamedTuple):
-    """Scores ``(groups, rows, references)`` from 0 to 1 of some hypotheses, with ranges as in a ``MatchBlock``.
-
-    If a group has fewer documents than another, the scores of the missing documents are arbitrary.
-    """
-
-    groups: tuple[int, int]
-    rows: tuple[int, int]
-    scores: Tensor
-
-
 def score_blocks(
     measure: AnyMeasure, kinds: Sequence[Side], device: torch.device, value_index: tuple[int, ...] = ()
-) -> Iterator[ScoreBlock]:
+) -> Iterator[tuple[MatchBlock, Tensor]]:
     """Score all pairs, counted on a device, in blocks that cover all groups in order.
+
+    Yields each block with its scores ``(groups, rows, references)`` from 0 to 1. If a group has fewer documents than
+    another, the scores of the missing documents are arbitrary.
 
     ``kinds`` are the same documents, once for each kind of token in ``measure.pair_orders``, which raises ValueError;
     ``value_index`` is the index of the value in a score, for a measure of several.
@@ -47,7 +39,7 @@ def score_blocks(
         counts = [_pair_counts(block, orders[0])]
         for kind, order in zip(kinds[1:], orders[1:], strict=True):
             counts.append(_counts_of(kind, order, block))
-        yield ScoreBlock(block.groups, block.rows, _score(measure, counts, value_index))
+        yield block, _score(measure, counts, value_index)
 
 
 def pair_scores(
@@ -60,19 +52,19 @@ def pair_scores(
     hypotheses, references = kinds[0]
     shapes = list(zip(hypotheses.counts.tolist(), references.counts.tolist(), strict=True))
     matrices: Tensor | list[Tensor] = []
-    for block in score_blocks(measure, kinds, device, value_index):
-        if len(set(shapes)) == 1 and block.scores.shape == (len(shapes), *shapes[0]):
-            return block.scores
+    for block, scores in score_blocks(measure, kinds, device, value_index):
+        if len(set(shapes)) == 1 and scores.shape == (len(shapes), *shapes[0]):
+            return scores
         if len(matrices) == 0:
             # Filled block by block: joining the blocks at the end would need two or three times the memory.
-            empty = block.scores.new_empty
+            empty = scores.new_empty
             matrices = empty(len(shapes), *shapes[0]) if len(set(shapes)) == 1 else [empty(shape) for shape in shapes]
         if isinstance(matrices, torch.Tensor):
-            matrices[slice(*block.groups), slice(*block.rows)] = block.scores
+            matrices[slice(*block.groups), slice(*block.rows)] = scores
             continue
-        for group, scores in zip(range(*block.groups), block.scores, strict=True):
+        for group, group_scores in zip(range(*block.groups), scores, strict=True):
             height, width = shapes[group]
-            matrices[group][slice(*block.rows)] = scores[:height, :width]
+            matrices[group][slice(*block.rows)] = group_scores[:height, :width]
     return matrices
 
 

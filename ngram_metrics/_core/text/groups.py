@@ -12,14 +12,7 @@ from itertools import chain
 from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.counting.documents import DocumentGroups, RaggedSides, host_counts
 from ngram_metrics._core.text.foreign_values import is_sequence_like
-from ngram_metrics._core.text.input_forms import (
-    Documents,
-    Segments,
-    checked_segments,
-    checked_token_types,
-    common_kind,
-    to_tensor_or_list,
-)
+from ngram_metrics._core.text.input_forms import Documents, Segments, checked_segments, common_kind, to_tensor_or_list
 from ngram_metrics._core.text.input_types import Groups
 from ngram_metrics._core.text.messages import pluralize, shortened, type_name
 from ngram_metrics._core.text.reader import Reader
@@ -70,11 +63,10 @@ def _join_rows(hypotheses: Groups, references: Groups) -> tuple[Segments, bool]:
         flat[1], counts[1] = [], [0] * len(split[0])
     # These name the documents in errors before their kind is known.
     unread = Segments("text", flat[0], flat[1], counts[1], counts[0])
-    every = checked_segments(unread.documents, is_text, unread.name_of)
+    every, types = checked_segments(unread.documents, is_text, unread.name_of)
     documents = unread._replace(hypotheses=every[: len(flat[0])], references=every[len(flat[0]) :])
     if not is_text:
         padded = [is_padded for side in split[: 1 if same else 2] for row, is_padded in side for _ in row]
-        types = checked_token_types(every, unread.name_of)
         kind = common_kind(types, every, unread.name_of)
         documents = documents._replace(kind=kind, padded=padded, token_types=types)
     return documents, same

@@ -210,8 +210,7 @@ def _read_lists(preds: object, target: object) -> Segments:
         )
     # An empty batch is of any kind; as text it agrees with all options.
     is_text = len(segments) == 0 or isinstance(segments[0], str)
-    hypotheses = checked_segments(segments, is_text, segment_name)
-    types = set() if is_text else checked_token_types(hypotheses, segment_name)
+    hypotheses, types = checked_segments(segments, is_text, segment_name)
     all_references, counts = _split_references(items, is_text, tuple in types)
     if 0 in counts:
         index = counts.index(0)
@@ -220,13 +219,13 @@ def _read_lists(preds: object, target: object) -> Segments:
             f"one empty reference is written {[''] if is_text else [[]]}"
         )
     reference_name = partial(grouped_name, counts=counts)
-    references = checked_segments(all_references, is_text, reference_name)
+    references, reference_types = checked_segments(all_references, is_text, reference_name)
     batch = Segments("text", hypotheses, references, counts)
     if is_text:
         warn_of_split_references(hypotheses, references, counts)
         warn_of_transposed_references(hypotheses, references, counts)
         return batch
-    types |= checked_token_types(references, reference_name)
+    types |= reference_types
     kind = common_kind(types, batch.documents, batch.name_of)
     padded = [are_padded[0]] * len(hypotheses) + [are_padded[1]] * len(references) if any(are_padded) else ()
     return batch._replace(kind=kind, padded=padded, token_types=types)
@@ -248,8 +247,7 @@ def read_texts(texts: Hypotheses, together: bool = False, name: str = "texts") -
         return PaddedSegments(ids, ids.new_empty(len(ids), 0, 0), leading_shape, together)
     items = _items(name, ids)
     is_text = not items or isinstance(items[0], str)
-    hypotheses = checked_segments(items, is_text, segment_name)
-    types = set() if is_text else checked_token_types(hypotheses, segment_name)
+    hypotheses, types = checked_segments(items, is_text, segment_name)
     kind = "text" if is_text else common_kind(types, hypotheses, segment_name)
     return Segments(kind, hypotheses, [], [0] * len(hypotheses), together=together, token_types=types)
 
@@ -386,11 +384,11 @@ def _items(name: str, side: object) -> Documents:
     return list(cast("Documents", side))
 
 
-def checked_segments(segments: Documents, is_text: bool, name_of: NameOf) -> Documents:
-    """Return segments, or raise the errors of ``_checked_segment``."""
-    if set(map(type, segments)) <= ({str} if is_text else {list, tuple}):
-        return segments
-    return [_checked_segment(segment, is_text, name_of(index)) for index, segment in enumerate(segments)]
+def checked_segments(segments: Documents, is_text: bool, name_of: NameOf) -> tuple[Documents, set[type]]:
+    """Return segments and the types of their tokens, or raise TypeError or ValueError for one that is neither kind."""
+    if not set(map(type, segments)) <= ({str} if is_text else {list, tuple}):
+        segments = [_checked_segment(segment, is_text, name_of(index)) for index, segment in enumerate(segments)]
+    return segments, set() if is_text else _token_types(segments, name_of)
 
 
 def _checked_segment(segment: object, is_text: bool, where: str) -> Document:
@@ -449,7 +447,7 @@ def _list_references(item: Any, is_text: bool, tuple_tokens: bool) -> Sequence[o
     return item if isinstance(first, Sequence) and not isinstance(first, bytes) else [item]
 
 
-def checked_token_types(segments: Sequence[Document], name_of: NameOf) -> set[type]:
+def _token_types(segments: Sequence[Document], name_of: NameOf) -> set[type]:
     """Return the types of all tokens, or raise TypeError for a wrong one, whose segment ``name_of`` names."""
     tensors = tensor_types()
     lists = [segment for segment in segments if not isinstance(segment, tensors)]
@@ -492,21 +490,11 @@ def _refuse_token(segments: Sequence[Document], wrong: tuple[type, ...], name_of
 
 
 def _refuse_mixed(segments: Sequence[Document], name_of: NameOf) -> NoReturn:
-    before: tuple[int, Kind] | None = None  # the first segment that is not empty
+    found: dict[Kind, str] = {}  # by each kind, the segment and the token that have it first
     for index, segment in enumerate(segments):
-        tokens = segment[:1].tolist() if isinstance(segment, tensor_types()) else segment
-        tokens_by_kind = {_kind_of_type(type(token)): token for token in tokens}
-        if len(tokens_by_kind) > 1:
-            raise TypeError(
-                f"{name_of(index)} holds {shortened(tokens_by_kind['ids'])}, an id, and "
-                f"{shortened(tokens_by_kind['tokens'])}, a token: "
-                "expected ids, which are integers, or tokens, which are not"
-            )
-        for kind in tokens_by_kind:
-            if before is not None and kind != before[1]:
-                raise TypeError(
-                    f"{name_of(index)} holds {kind}, {shortened(segment)}, but {name_of(before[0])} holds {before[1]}"
-                    ": expected all tokens or all ids"
-                )
-            before = before or (index, kind)
-    raise AssertionError("types of two kinds, but no segment that differs")
+        for token in segment.tolist() if isinstance(segment, tensor_types()) else segment:
+            kind = _kind_of_type(type(token))
+            if kind not in found:
+                found[kind] = f"{name_of(index)} holds {kind}, such as {shortened(token)}"
+    first, second = found.values()
+    raise TypeError(f"{second}, but {first}: expected all ids, which are integers, or all tokens, which are not")

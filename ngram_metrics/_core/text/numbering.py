@@ -10,7 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from ngram_metrics._core.basics.lazy import np, torch
-from ngram_metrics._core.counting.documents import RaggedTokens, host_counts, owners, ragged_from_ids, repeat_each
+from ngram_metrics._core.counting.documents import RaggedTokens, host_counts, owners, repeat_each
 from ngram_metrics._core.text.foreign_values import tensor_types
 from ngram_metrics._core.text.input_forms import Segments, refuse_negative
 from ngram_metrics._core.text.messages import NameOf, name_unhashable
@@ -87,7 +87,8 @@ def number_tensors(segments: Segments, dropped: tuple[int, ...]) -> RaggedTokens
     if len(ids) and int(ids.min()) < 0:
         for index, document in enumerate(ids.split(lengths.tolist())):
             refuse_negative(document.tolist(), segments.name_of(index))
-    return ragged_from_ids(ids, lengths)
+    numbers, bound = number_values(ids.numpy())
+    return RaggedTokens(torch.from_numpy(numbers), lengths, bound)
 
 
 def listed_ids(segments: Segments, dropped: tuple[int, ...], separator: int | None = None) -> list[Sequence[int]]:

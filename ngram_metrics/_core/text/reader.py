@@ -36,6 +36,8 @@ class Reader(ABC):
     Attributes:
         pad_id: the id or ids that are not tokens, which are dropped at every position. A padded tensor needs it.
         tokenizer: for metrics of words, see ``_core.text.tokenizer_option``.
+        samples: whether hypotheses may be samples, padded ids ``(segments, samples, width)``.
+        sentence_separator_id: an id between the sentences of a summary. It may be negative, and is then not padding.
         reads_text_in_python: whether ``read_texts_in_python`` reads texts.
     """
 
@@ -43,6 +45,8 @@ class Reader(ABC):
     reads_text_in_python = False
     tokenizer: Tokenizer | None = None
     lowercase: bool = False
+    samples: bool = False
+    sentence_separator_id: int | None = None
 
     def __post_init__(self) -> None:
         check_booleans(self)
@@ -121,7 +125,7 @@ class Reader(ABC):
     @property
     def sample_padding(self) -> tuple[int, ...] | None:
         """The ids that are not tokens, if hypotheses may be samples, else None."""
-        return None
+        return pad_ids(self.pad_id) if self.samples else None
 
     def reads_in_python(self, segments: Segments | PaddedSegments) -> bool:
         """Return whether ``read_in_python`` reads these segments.
@@ -130,8 +134,8 @@ class Reader(ABC):
         integers other than ``int``, and tensors without data, as in ``torch.vmap``.
         """
         if isinstance(segments, PaddedSegments):
-            is_read = segments.leading_shape is None and self._separator is None and bool(pad_ids(self.pad_id))
-            return is_read and all(map(has_data, segments[:2]))
+            is_read = segments.leading_shape is None and self.sentence_separator_id is None
+            return is_read and bool(pad_ids(self.pad_id)) and all(map(has_data, segments[:2]))
         if segments.kind == "text":
             return self.reads_text_in_python
         if not segments.token_types <= {int if segments.kind == "ids" else str}:
@@ -159,7 +163,7 @@ class Reader(ABC):
         if segments.kind == "tokens":
             self.check_tokens(segments)
             return segments.documents
-        return listed_ids(segments, dropped, self._separator)
+        return listed_ids(segments, dropped, self.sentence_separator_id)
 
     def _list_padded(self, segments: PaddedSegments) -> Segments:
         """Return padded ids as lists, without missing references and without the ids that are not tokens."""
@@ -174,11 +178,6 @@ class Reader(ABC):
             references += present
             counts.append(len(present))
         return Segments("ids", hypotheses, references, counts)
-
-    @property
-    def _separator(self) -> int | None:
-        """An id that separates the sentences of a summary. It may be negative, and is then not padding."""
-        return None
 
     @abstractmethod
     def _encode_text(self, segments: Segments) -> Batch:
@@ -200,9 +199,9 @@ class Reader(ABC):
         """Encode padded ids without gaps: on a CPU, or together, as lists, else in steps that do not depend on data."""
         sides: RaggedSides | PaddedSides
         if not segments.together and (must_use_torch() or not all(map(has_data, segments[:2]))):
-            sides = padded_sides(segments.hypotheses, segments.references, dropped, self._separator)
+            sides = padded_sides(segments.hypotheses, segments.references, dropped, self.sentence_separator_id)
         else:
-            sides = ragged_sides(segments.hypotheses, segments.references, dropped, self._separator)
+            sides = ragged_sides(segments.hypotheses, segments.references, dropped, self.sentence_separator_id)
         return Batch(sides, segments.leading_shape)
 
     def _check_options(self, segments: Segments | PaddedSegments) -> tuple[int, ...]:

@@ -128,10 +128,6 @@ class RougeReader(Reader):
             warn_of_no_words(texts, [len(words) for words, _ in summaries])
         return summaries
 
-    @property
-    def _separator(self) -> int | None:
-        return self.sentence_separator_id
-
     def _read_tokens_in_python(self, segments: Segments) -> Sequence[object]:
         documents = super()._read_tokens_in_python(segments)
         separator = self.sentence_separator_id

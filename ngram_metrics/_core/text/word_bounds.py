@@ -135,7 +135,7 @@ class Rule(NamedTuple):
     Attributes:
         class_of: returns the class of a character; with ``folds`` the byte that replaces it, or 0 if it is not in a
             word.
-        rewritten: rewrites the texts first, or None.
+        prepare: returns the texts to be split into words.
         alone: from the classes ``(characters,)`` and the ends of the texts, returns which characters are words by
             themselves; None if there are none.
         folds: whether characters are replaced by their class before they are counted.
@@ -144,15 +144,11 @@ class Rule(NamedTuple):
     """
 
     class_of: Callable[[str], int]
-    rewritten: Callable[[Sequence[str]], Sequence[str]] | None = None
+    prepare: Callable[[Sequence[str]], Sequence[str]] = list
     alone: Callable[[Classes, Integers], Flags] | None = None
     folds: bool = False
     drops_marks: bool = False
     beyond: int | None = None
-
-    def prepare(self, texts: Sequence[str]) -> Sequence[str]:
-        """Return the texts to be split into words."""
-        return texts if self.rewritten is None else self.rewritten(texts)
 
     def simplify(self, characters: Characters) -> Characters:
         """Return texts with each byte taken as a character, if few are not ASCII, all of these of the same class."""
@@ -317,19 +313,17 @@ def _rewrite(marks: str, rewrite: Callable[[str], str], texts: Sequence[str]) ->
     return texts
 
 
-def _rewrite_all(rewrite: Callable[[str], str], texts: Sequence[str]) -> Sequence[str]:
-    return list(map(rewrite, texts))
-
-
 def _rule(rule: WordRule, beyond: int | None = None) -> Rule:
     """Return a rule of the table for texts as arrays."""
-    rewritten: Callable[[Sequence[str]], Sequence[str]] | None = partial(_rewrite_all, rule.prepare)
-    if rule.prepare is str:
-        rewritten = None
-    elif rule.prepare is unescape:
-        rewritten = partial(_rewrite, "<&\n", unescape)  # whitespace at the end, which it removes too, is in no word
+
+    def rewrite_all(texts: Sequence[str]) -> Sequence[str]:
+        return list(map(rule.prepare, texts))
+
+    prepare: Callable[[Sequence[str]], Sequence[str]] = list if rule.prepare is str else rewrite_all
+    if rule.prepare is unescape:
+        prepare = partial(_rewrite, "<&\n", unescape)  # whitespace at the end, which it removes too, is in no word
     alone = partial(_alone, rule) if any(rule.symbols) else None
-    return Rule(partial(_class_of, rule), rewritten, alone, drops_marks=any(rule.marks), beyond=beyond)
+    return Rule(partial(_class_of, rule), prepare, alone, drops_marks=any(rule.marks), beyond=beyond)
 
 
 #: The rules by the names that ``tokenizer`` takes.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ngram_metrics._core.basics.option_checks import pad_ids, pad_signature
+from ngram_metrics._core.basics.option_checks import pad_signature
 from ngram_metrics._core.counting.documents import Batch
 from ngram_metrics._core.text.input_forms import Segments
 from ngram_metrics._core.text.input_types import Tokenizer
@@ -57,11 +57,6 @@ class WordReader(Reader):
         """Return the texts to split into words, and warn of those that the tokenizer does not suit."""
         warn_of_another_tokenizer(self.tokenizer, texts[:hypotheses], texts[hypotheses:])
         return self.prepare(texts)
-
-    @property
-    def sample_padding(self) -> tuple[int, ...] | None:
-        """The ids that are not tokens, if hypotheses may be samples."""
-        return pad_ids(self.pad_id) if self.samples else None
 
     def _encode_text(self, segments: Segments) -> Batch:
         texts = self.texts_to_split(segments.documents, len(segments.hypotheses))

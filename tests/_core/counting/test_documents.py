@@ -11,7 +11,6 @@ from ngram_metrics._core.counting.documents import (
     drop_ids,
     flat_positions,
     owners,
-    ragged_from_ids,
     repeat_each,
 )
 
@@ -67,19 +66,6 @@ def test_groups_are_taken_in_the_order_and_as_often_as_asked(each, data):
     expected = [each[number] for number in numbers]
     assert taken.counts.tolist() == [len(group) for group in expected]
     assert documents_of(taken.tokens) == [document for group in expected for document in group]
-
-
-@given(st.lists(st.integers(-(2**63), 2**63 - 1)))
-def test_renamed_ids_are_equal_where_the_ids_are(ids):
-    tokens = ragged_from_ids(torch.tensor(ids, dtype=torch.int64), torch.tensor([len(ids)]))
-    assert documents_of(tokens) == renamed([ids])
-    assert tokens.id_bound == len(set(ids))
-
-
-def renamed(documents):
-    """Documents with their ids numbered 0, 1, ... in ascending order."""
-    names = {token: name for name, token in enumerate(sorted({token for document in documents for token in document}))}
-    return [[names[token] for token in document] for document in documents]
 
 
 @given(st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.integers(0, 4))))

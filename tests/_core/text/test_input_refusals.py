@@ -64,12 +64,12 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         (["a b"], [torch.tensor([1])], r"reference 0 of segment 0 is a Tensor.* but the first segment is text"),
         ([["a", "b"]], ["a b"], r"reference 0 of segment 0 is a str, 'a b', but the first segment is tokens or ids"),
         ([["a"], ["b"]], [["a"], [["b"], "c"]], r"reference 1 of segment 1 is a str, 'c'"),
-        ([["a", "b"]], torch.tensor([[1, 2]]), r"reference 0 of segment 0 holds ids, tensor.* segment 0 holds tokens"),
-        ([["a"]], [[1, 2]], r"reference 0 of segment 0 holds ids, \[1, 2\], but segment 0 holds tokens: expected all "),
-        ([[], [1], ["a"]], [[[]], [1], ["a"]], r"segment 2 holds tokens, \['a'\], but segment 1 holds ids"),
-        ([["a"], [1, "b"]], [["a"], ["b"]], r"segment 1 holds 1, an id, and 'b', a token: expected ids, which are"),
-        ([["a"]], [[["a"], ["b", np.int8(1)]]], r"reference 1 of segment 0 holds .*1.*, an id, and 'b', a token"),
-        ([[1, 2]], [["1", "2"]], r"reference 0 of segment 0 holds tokens, \['1', '2'\], but segment 0 holds ids"),
+        ([["a", "b"]], torch.tensor([[1, 2]]), r"reference 0 of segment 0 holds ids, .* segment 0 holds tokens"),
+        ([["a"]], [[1, 2]], r"reference 0 of segment 0 holds ids, such as 1, but segment 0 .*, such as 'a': expected "),
+        ([[], [1], ["a"]], [[[]], [1], ["a"]], r"segment 2 holds tokens, such as 'a', but segment 1 holds ids"),
+        ([["a"], ["b", 1]], [["a"], ["b"]], r"segment 1 holds ids, such as 1, but segment 0 holds tokens, such as 'a'"),
+        ([["a"]], [[["a"], ["b", np.int8(1)]]], r"reference 1 of segment 0 holds ids, such as .*1"),
+        ([[1, 2]], [["1", "2"]], r"reference 0 of segment 0 holds tokens, such as '1', but segment 0 holds ids"),
         (torch.tensor([[1, 2]]), [["1", "2"]], r"reference 0 of segment 0 holds tokens, .* but segment 0 holds ids"),
         ([["a"], "b"], [["a"], ["b"]], r"segment 1 is a str, 'b', but the first segment is tokens or ids"),
         # One string where segments are due.
@@ -90,7 +90,7 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         # Tensors as tokens.
         ([[1]], [[torch.tensor(1)]], r"reference 0 of segment 0 holds a Tensor as a token"),
         ([torch.tensor([1]), [torch.tensor(2)]], [[1], [2]], r"segment 1 holds a Tensor as a token: expected hashable"),
-        ([["a"], torch.tensor([1])], [["a"], ["b"]], r"segment 1 holds ids, tensor\(\[1\]\), but segment 0 holds to"),
+        ([["a"], torch.tensor([1])], [["a"], ["b"]], r"segment 1 holds ids, such as 1, but segment 0 holds tokens"),
         ([["a"]], [[["a"], [["b"]]]], r"reference 1 of segment 0 holds a list as a token"),
         # What is no sequence, or not of segments.
         (b"a b", b"a b", r"preds is a bytes: expected a sequence"),

@@ -21,19 +21,12 @@ The largest sum is 2, at the cut after ``a b``.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice, pairwise, repeat
 from typing import TYPE_CHECKING, Any
 
 from ngram_metrics._core.basics.lazy import np, rapidfuzz, torch
-from ngram_metrics._core.counting.documents import (
-    CPU_SLOTS,
-    DocumentGroups,
-    PaddedPairs,
-    PaddedTokens,
-    RaggedPairs,
-    concatenate,
-)
+from ngram_metrics._core.counting.documents import CPU_SLOTS, DocumentGroups, PaddedPairs, PaddedTokens, RaggedPairs
 from ngram_metrics._core.counting.keys import rank_in_rows
 from ngram_metrics._core.counting.numpy_matches import NumpySegments, numpy_segments
 from ngram_metrics._core.counting.subsequence.table import (
@@ -69,7 +62,11 @@ def subsequence_lengths(pairs: RaggedPairs | PaddedPairs) -> Tensor:
     """Return the length of the longest common subsequence of each pair, ``(pairs,)`` int64."""
     if isinstance(pairs, RaggedPairs):
         return torch.from_numpy(_lengths_of_texts(numpy_segments(pairs)))
-    return _padded_lengths(*pairs)
+    # The length is symmetric, so the narrower side is taken as the steps: each step costs its launches.
+    long, short = pairs
+    if long.ids.shape[1] < short.ids.shape[1]:
+        long, short = short, long
+    return count_padded(long, short, _chunk_lengths)
 
 
 def _lengths_of_texts(pairs: NumpySegments) -> NDArray[np.int64]:
@@ -121,22 +118,34 @@ def as_texts(ids: NDArray[np.int64], lengths: NDArray[np.int64], id_bound: int) 
 
 def group_texts(sides: tuple[DocumentGroups, DocumentGroups]) -> list[list[Any]]:
     """Return the documents of each group of each side as ``as_texts`` does."""
-    ids, lengths, id_bound = concatenate([side.tokens for side in sides])
-    texts = iter(as_texts(ids.numpy(), lengths.numpy(), id_bound))
+    ids = np.concatenate([side.tokens.ids.numpy() for side in sides])
+    lengths = np.concatenate([side.tokens.lengths.numpy() for side in sides])
+    texts = iter(as_texts(ids, lengths, max(side.tokens.id_bound for side in sides)))
     return [[[*islice(texts, count)] for count in side.counts.tolist()] for side in sides]
 
 
-def _padded_lengths(hypotheses: PaddedTokens, references: PaddedTokens) -> Tensor:
-    # The length is symmetric, so the narrower side is taken as the steps: each step costs its launches.
-    long, short = hypotheses, references
-    if long.ids.shape[1] < short.ids.shape[1]:
-        long, short = short, long
+def count_padded(
+    long: PaddedTokens,
+    short: PaddedTokens,
+    count_chunk: Callable[[Tensor, Tensor, int], Tensor],
+    separator_id: int | None = None,
+) -> Tensor:
+    """Count something in each pair of rows, ``(pairs,)``, in chunks within the budget of mask words or a single pair.
+
+    ``count_chunk`` takes the ranks of both sides, numbered together, ``(pairs, width)`` and ``(pairs, steps)`` int64,
+    which are 0 past a document's end and for a separator, and the largest possible rank.
+    """
     width, steps = long.ids.shape[1], short.ids.shape[1]
-    lengths = [long.lengths.new_zeros(0)]
-    for rows in row_chunks_of_words(len(long.ids), width, steps, long.ids.device):
-        ranks = padded_ranks(long, short, rows)
-        lengths.append(_chunk_lengths(ranks[:, :width], ranks[:, width:], width + steps))
-    return torch.cat(lengths)
+    counts = [long.lengths.new_zeros(0)]
+    at_once = max(1, word_budget(long.ids.device) // pair_words(word_count(width), steps))
+    for start in range(0, len(long.ids), at_once):
+        sides = [side.slice(start, start + at_once) for side in (long, short)]
+        ids = torch.cat([side.ids for side in sides], 1)
+        ranks = rank_in_rows(ids) * torch.cat([side.inside() for side in sides], 1)
+        if separator_id is not None:
+            ranks = ranks * (ids != separator_id)
+        counts.append(count_chunk(ranks[:, :width], ranks[:, width:], width + steps))
+    return torch.cat(counts)
 
 
 def _chunk_lengths(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
@@ -174,12 +183,6 @@ def _last_rows(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
     return state.increments
 
 
-def padded_ranks(long: PaddedTokens, short: PaddedTokens, rows: slice) -> Tensor:
-    """Rank the ids of both sides of some rows together: ``(pairs, width + steps)`` int64, 0 past a document's end."""
-    ranks = rank_in_rows(torch.cat((long.ids[rows], short.ids[rows]), 1))
-    return ranks * torch.cat([side.slice(rows.start, rows.stop).inside() for side in (long, short)], 1)
-
-
 def similar_pairs(long: Tensor, short: Tensor) -> Iterator[tuple[Tensor, int, int]]:
     """Cut pairs into chunks of similar size, so that padding a chunk to its largest pair wastes little.
 
@@ -204,10 +207,3 @@ def similar_pairs(long: Tensor, short: Tensor) -> Iterator[tuple[Tensor, int, in
         stop = start + max(1, int(fits.long().cumprod(0).sum()))
         yield order[start:stop], int(long[start:stop].max()), int(steps[start:stop].max())
         start = stop
-
-
-def row_chunks_of_words(pairs: int, width: int, steps: int, device: torch.device) -> Iterator[slice]:
-    """Yield ranges of padded pairs, each within the budget of mask words or a single pair."""
-    at_once = max(1, word_budget(device) // pair_words(word_count(width), steps))
-    for start in range(0, pairs, at_once):
-        yield slice(start, min(pairs, start + at_once))

@@ -19,7 +19,7 @@ RapidFuzz counts the remaining pairs. No pair is lost, and memory does not depen
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ngram_metrics._core.basics.lazy import np, rapidfuzz, torch
 from ngram_metrics._core.counting.all_pairs import MatchBlock
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
+Integers: TypeAlias = "NDArray[np.int64]"
 #: Pairs in a block, 4 bytes each.
 BLOCK_PAIRS = 1 << 22
 #: Documents on each side of a tile.
@@ -83,24 +84,11 @@ def _count_texts(hypotheses: DocumentGroups, references: DocumentGroups, shape: 
     return torch.from_numpy(lengths)
 
 
-class NearPairs(NamedTuple):
-    """Some pairs of documents.
-
-    Attributes:
-        first: ``(pairs,)`` int64, the index of a document.
-        second: ``(pairs,)`` int64, the index of another one.
-        lengths: ``(pairs,)`` int64, the length of their longest common subsequence.
-    """
-
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
-    lengths: NDArray[np.int64]
-
-
-def near_pairs(documents: RaggedTokens, share: float) -> Iterator[NearPairs]:
+def near_pairs(documents: RaggedTokens, share: float) -> Iterator[tuple[Integers, Integers, Integers]]:
     """Yield the pairs whose longest common subsequence may be at least a share of their lengths: 2 c >= share (h + r).
 
     Each such pair is yielded once, and so are some others, but no pair with an empty document. ``share`` is in [0, 1].
+    Some pairs at a time are the indices of their documents and the lengths c, each ``(pairs,)`` int64.
     """
     order = np.argsort(-documents.lengths.numpy(), kind="stable")
     order = order[documents.lengths.numpy()[order] > 0]
@@ -134,13 +122,8 @@ def near_pairs(documents: RaggedTokens, share: float) -> Iterator[NearPairs]:
 
 
 def _count_near(
-    texts: list[str] | list[list[int]],
-    order: NDArray[np.int64],
-    rows: slice,
-    columns: slice,
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-) -> NearPairs:
+    texts: list[str] | list[list[int]], order: Integers, rows: slice, columns: slice, first: Integers, second: Integers
+) -> tuple[Integers, Integers, Integers]:
     row_texts, column_texts = texts[rows], texts[columns]
     if _ALONE * len(first) > len(row_texts) * len(column_texts):
         matrix = rapidfuzz.process.cdist(
@@ -150,7 +133,7 @@ def _count_near(
     else:
         pairs = [row_texts[index] for index in first.tolist()], [column_texts[index] for index in second.tolist()]
         lengths = rapidfuzz.process.cpdist(*pairs, scorer=rapidfuzz.distance.LCSseq.similarity, dtype=np.int64)
-    return NearPairs(order[rows][first], order[columns][second], lengths)
+    return order[rows][first], order[columns][second], lengths
 
 
 def _round_up(bounds: NDArray[np.float64], dtype: type[np.floating[Any]]) -> NDArray[np.floating[Any]]:
@@ -158,7 +141,7 @@ def _round_up(bounds: NDArray[np.float64], dtype: type[np.floating[Any]]) -> NDA
     return (np.ceil(bounds[:, None] * _PARTS) / _PARTS).astype(dtype)
 
 
-def _buckets(ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+def _buckets(ids: Integers, lengths: Integers) -> tuple[Integers, int]:
     """Return the bucket of each token, and the number of buckets: about eight times as many as a document fills."""
     buckets = int(np.clip(BUCKETS_PER_TOKEN * len(ids) // len(lengths), LEAST_BUCKETS, MOST_BUCKETS))
     distinct, token_number = np.unique(ids, return_inverse=True)
@@ -181,7 +164,7 @@ def _tiles(first: int, last: int) -> Iterator[slice]:
 
 
 def _mark_buckets(
-    bucket: NDArray[np.int64], starts: NDArray[np.int64], lengths: NDArray[np.int64], documents: slice, buckets: int
+    bucket: Integers, starts: Integers, lengths: Integers, documents: slice, buckets: int
 ) -> NDArray[np.bool_]:
     """Return which buckets some documents have, ``(documents, buckets)``."""
     sizes = lengths[documents]

@@ -27,7 +27,6 @@ from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.counting.documents import (
     DocumentGroups,
     PaddedPairs,
-    PaddedTokens,
     RaggedPairs,
     RaggedSummaries,
     host_counts,
@@ -37,9 +36,8 @@ from ngram_metrics._core.counting.documents import (
 from ngram_metrics._core.counting.keys import rank_in_rows
 from ngram_metrics._core.counting.python_matches import union_hits
 from ngram_metrics._core.counting.subsequence.lengths import (
+    count_padded,
     group_texts,
-    padded_ranks,
-    row_chunks_of_words,
     similar_pairs,
     subsequence_lengths,
 )
@@ -72,20 +70,12 @@ def union_subsequence_hits(summaries: RaggedSummaries | PaddedPairs, separator_i
     """
     # With one sentence on each side, the union is the subsequence itself, and no token is hit too often.
     if isinstance(summaries, PaddedPairs):
-        return subsequence_lengths(summaries) if separator_id is None else _padded_hits(*summaries, separator_id)
+        if separator_id is None:
+            return subsequence_lengths(summaries)
+        return count_padded(summaries.references, summaries.hypotheses, _chunk_hits, separator_id)
     if all(int(side.counts.max()) <= 1 for side in summaries if len(side.counts)):
         return subsequence_lengths(RaggedPairs(*(side.join() for side in summaries)))
     return _ragged_hits(*summaries)
-
-
-def _padded_hits(hypotheses: PaddedTokens, references: PaddedTokens, separator_id: int) -> Tensor:
-    width, steps = references.ids.shape[1], hypotheses.ids.shape[1]
-    hits = [references.lengths.new_zeros(0)]
-    for rows in row_chunks_of_words(len(references.ids), width, steps, references.ids.device):
-        tokens = torch.cat((references.ids[rows], hypotheses.ids[rows]), 1) != separator_id
-        ranks = padded_ranks(references, hypotheses, rows) * tokens
-        hits.append(_chunk_hits(ranks[:, :width], ranks[:, width:], width + steps))
-    return torch.cat(hits)
 
 
 def _ragged_hits(hypotheses: DocumentGroups, references: DocumentGroups) -> Tensor:
