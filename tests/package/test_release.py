@@ -1,23 +1,18 @@
 """What a release takes besides the package names its version, its dependencies and its programs."""
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
+from packages import PROJECT
 
 import ngram_metrics
 
 yaml = pytest.importorskip("yaml")
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib  # pytest brings it
 
 ROOT = Path(__file__).parents[2]
 if not (ROOT / "conda").is_dir():
     pytest.skip("no recipe here: it is no part of the sdist", allow_module_level=True)
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 RECIPE = yaml.load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8"), yaml.BaseLoader)
 
 
