@@ -260,12 +260,3 @@ def test_details_are_of_all_sentences_whatever_the_average(case: Case, average: 
     assert_same(metric.compute(), case.value(average))
     for part in case.make(average).details().values():
         assert not part.isnan().any()
-
-
-@each_metric_with_details
-def test_details_of_several_ranks_are_summed(case: Case, average: str):
-    metric = case.filled(average, **TWO_RANKS)
-    states = states_of(metric)
-    for _ in range(2):
-        assert_same(metric.details(), case.filled(average, [*case.batches, *case.batches]).details())
-    assert_same(metric.metric_state["row"], states["row"])
