@@ -79,11 +79,6 @@ each_sharded_metric = pytest.mark.parametrize(("size", "sharding", "name"), _eac
 each_ignite_metric = pytest.mark.parametrize(("size", "sharding", "name"), _each(ranks.ignite_names, ["one of a few"]))
 
 
-@each_size
-def test_there_are_as_many_ranks_as_asked_for(results: Results, size: int):
-    assert [result["world_size"] for result in results(size)] == [size] * size
-
-
 @each_sharded_pair
 def test_every_rank_computes_the_value_of_one_process(results: Results, size: int, sharding: str, pair: Any):
     """And its details and its signature; a rank goes on from its own states, and only one never updated warns."""

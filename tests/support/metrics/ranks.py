@@ -122,7 +122,7 @@ def run(rank: int, of_rank: Callable[[int, int], Any], world_size: int, folder: 
 
 
 def results(rank: int, world_size: int) -> dict[str, Any]:
-    results: dict[str, Any] = {"world_size": idist.get_world_size()}
+    results: dict[str, Any] = {}
     for sharding, shards in SHARDS[world_size].items():
         for case, average in pairs(world_size, sharding):
             name = f"{case.name}-{average}"
