@@ -56,17 +56,12 @@ def test_a_copy_holds_the_same_and_is_independent(
 
 
 @each_metric
-def test_states_are_saved_only_when_asked_for(case: Case, average: str):
+def test_states_are_saved_only_when_asked_for_each_under_the_name_of_an_attribute(case: Case, average: str):
     metric = case.filled(average)
     assert metric.state_dict() == {}
     assert set(_saved(metric)) == set(metric.metric_state) - {"callables"} | {"saved_by"}
     metric.persistent(False)
     assert metric.state_dict() == {}
-
-
-@each_metric
-def test_each_key_of_a_state_dict_is_an_attribute(case: Case, average: str):
-    metric = case.filled(average)
     for name, saved in _saved(metric).items():
         state = getattr(metric, name)
         if name == "rows":
