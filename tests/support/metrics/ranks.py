@@ -3,6 +3,7 @@
 Every process writes down what it got, and the tests look at it.
 """
 
+import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -277,3 +278,27 @@ def _error_of(call: Callable[[], Any]) -> str:
         return f"returned {call()}"
     except Exception as error:
         return f"{type(error).__name__}: {error}"
+
+
+#: Of the process group of ranks that act unequally, in seconds.
+TIMEOUT = 5
+_ACTIONS: dict[str, Callable[[Bleu], Any]] = {
+    "update": lambda metric: metric.update(["the cat"], ["the cat"]),
+    "compute": lambda metric: metric.compute(),
+    "fail": lambda metric: metric.update(["the cat"], [5]),
+    # As an actor of Ray, or a cell of a notebook.
+    "stay": lambda metric: time.sleep(2 * TIMEOUT),
+}
+
+
+def run_steps(rank: int, of_ranks: tuple[str, ...], folder: Path) -> None:
+    """Go through the steps of this rank, also after an error, and write the first error down."""
+    options = {"timeout": timedelta(seconds=TIMEOUT), "rank": rank, "world_size": len(of_ranks)}
+    torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/meeting", **options)
+    metric, errors = Bleu(), []
+    for step in of_ranks[rank].split():
+        try:
+            _ACTIONS[step](metric)
+        except Exception as raised:
+            errors.append(f"{type(raised).__name__}: {raised}")
+    (folder / f"{rank}.txt").write_text("".join(errors[:1]))
