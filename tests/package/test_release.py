@@ -16,8 +16,11 @@ if not (ROOT / "conda").is_dir():
 RECIPE = yaml.load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8"), yaml.BaseLoader)
 
 
-def test_the_recipe_the_citation_and_the_changelog_have_the_version():
+def test_the_recipe_the_citation_and_the_changelog_are_of_this_package_and_version():
     citation = yaml.load((ROOT / "CITATION.cff").read_text(encoding="utf-8"), yaml.BaseLoader)
+    assert citation.keys() >= {"cff-version", "message", "title"}
+    assert citation["license"] == PROJECT["license"]
+    assert {"name": citation["authors"][0]["name"]} in PROJECT["authors"]
     (first, *_) = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert {RECIPE["context"]["version"], citation["version"], first} == {ngram_metrics.__version__}
 
