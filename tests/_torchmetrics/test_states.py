@@ -17,20 +17,16 @@ from ngram_metrics import Bleu
 from ngram_metrics._torchmetrics.states import write_entry
 
 
-def _pickled(metric: torchmetrics.Metric) -> torchmetrics.Metric:
-    return pickle.loads(pickle.dumps(metric))
-
-
-def _cloned(metric: torchmetrics.Metric) -> torchmetrics.Metric:
-    return metric.clone()
-
-
 def _saved(metric: torchmetrics.Metric) -> dict[str, Any]:
     metric.persistent(True)
     return metric.state_dict()
 
 
-@pytest.mark.parametrize("copied", [_cloned, _pickled, copy.deepcopy])
+@pytest.mark.parametrize(
+    "copied",
+    [torchmetrics.Metric.clone, copy.deepcopy, lambda metric: pickle.loads(pickle.dumps(metric))],
+    ids=["clone", "copy", "pickle"],
+)
 @each_kind_of_state
 def test_a_copy_holds_the_same_and_is_independent(
     case: Case, average: str, copied: Callable[[torchmetrics.Metric], torchmetrics.Metric]
