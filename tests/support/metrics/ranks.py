@@ -147,7 +147,9 @@ def results(rank: int, world_size: int) -> dict[str, Any]:
         "ignite": _error_of_unlike_ranks(for_ignite.Bleu, rank, *UNLIKE_RANKS["order"]),
     }
     results["unlike kinds"] = {
-        f"{of}, {name}": _error_of_unlike_kinds(getattr(package, name), rank)
+        f"{of}, {name}": _error_of_compute(
+            getattr(package, name)(average="macro"), OF_IDS if _is_last(rank) else TEXT[rank % len(TEXT)]
+        )
         for of, package in (("torchmetrics", ngram_metrics), ("ignite", for_ignite))
         for name in ("Bleu", "ROUGEScore")
     }
@@ -254,10 +256,6 @@ def _is_last(rank: int) -> bool:
 def _error_of_unlike_ranks(metric: type, rank: int, first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     """The last rank is the one that differs."""
     return _error_of_compute(metric(**(second if _is_last(rank) else first)), TEXT[rank % len(TEXT)])
-
-
-def _error_of_unlike_kinds(metric: type, rank: int) -> dict[str, Any]:
-    return _error_of_compute(metric(average="macro"), OF_IDS if _is_last(rank) else TEXT[rank % len(TEXT)])
 
 
 def _error_of_compute(metric: Any, batch: Batch) -> dict[str, Any]:
