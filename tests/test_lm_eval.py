@@ -19,15 +19,11 @@ from documentation import DOCS, blocks
 from harness_corpus import EXPECTED, OUTPUTS, REFERENCES, SINGLE
 from metrics.apis import APIS
 from oracles import close
+from packages import PROJECT
 
 import ngram_metrics
 from ngram_metrics import ROUGEScore
 from ngram_metrics.significance import standard_error
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib  # pytest brings it
 
 GROUP = "lm_eval.metrics"
 STREAM = [SINGLE]
@@ -50,9 +46,7 @@ LOWER = {f"ngram_{name}" for name, api in APIS.items() if not api.row.make().mea
 
 
 def entry_points() -> list[metadata.EntryPoint]:
-    project = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
-    declared = tomllib.loads(project)["project"]["entry-points"][GROUP]
-    return [metadata.EntryPoint(name, value, GROUP) for name, value in declared.items()]
+    return [metadata.EntryPoint(name, value, GROUP) for name, value in PROJECT["entry-points"][GROUP].items()]
 
 
 class Registry(dict):

@@ -38,24 +38,8 @@ Choose = Callable[[Sequence[Any]], Any]
 PIECES = [
     *["the cat ", "running ", "sat ", "a b ", "b", "the ", "on the mat.", "Don't", " a", "ab", "cat\n"],
     *["&amp;", "&quot;", "&lt;", "&", "<skipped>", "-\n", "\n", "..", ".", ",", "5.", "3.14", "..5", "1,000", "5", "-"],
-    *[
-        " ",
-        "\t",
-        "\r",
-        "\x0b",
-        "\u00a0",
-        "\u3000",
-        "\x1c",
-        "\x1f",
-        "\x85",
-        "\u2028",
-        "\u200d",
-        "\ufeff",
-        "\x00",
-        "\x7f",
-        "_",
-        "'",
-    ],
+    *[" ", "\t", "\r", "\x0b", "\u00a0", "\u3000", "\x1c", "\x1f", "\x85", "\u2028", "\u200d", "\ufeff"],
+    *["\x00", "\x7f", "_", "'"],
     *["é", "e\u0301", "\u0301", "\u0308", "ß", "Σ", "İ", "\u212a", "٣", "४", "½", "²", "€", "«", "。", "，", "！"],
     *["１", "中", "文", "ん\u3099", "ア", "・", "ｶﾞ", "\U00020000", "😀", "\U0001f1e9", "\ud800", "\udfff", "!"],
 ]
@@ -283,8 +267,10 @@ def test_tokenizers_of_other_packages_are_called_as_in_functional():
 
 #: Every function with every kind of document and of tokenizer, and what is wrong; then once more in a child.
 PROGRAM = """
-import os, sys
-from ngram_metrics import pair
+import os, sys, ngram_metrics
+
+assert "pair" in dir(ngram_metrics)
+pair = ngram_metrics.pair
 
 def scores():
     for tokenizer in (None, "13a", "intl", "zh", "char", "none", "unicode", str.split):

@@ -1,5 +1,6 @@
 """Which file is what, options wherever they stand, and what is refused before anything is read."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,11 @@ from ngram_metrics._cli.main import make_scorers
 from ngram_metrics._core.metrics.registry import METRIC_NAMES, REGISTRY, takers_of
 from ngram_metrics._core.text.tokenizer_option import _DOWNLOADING, _OF_SACREBLEU
 from ngram_metrics._core.text.word_bounds import NAMED
-from ngram_metrics._evaluation import FORMATS
+from ngram_metrics._evaluation import DEFAULT_METRICS, FORMATS
 
 SYSTEMS = ["base.txt", "other.txt"]
+#: Two metrics that have references, where any do.
+ONE, TWO = [name for name, row in REGISTRY.items() if row.needs_references][:2]
 
 
 def takers(option: str) -> str:
@@ -30,8 +33,8 @@ def takers(option: str) -> str:
         ("base.txt -r ref.txt -r ref2.txt", ["base.txt"], ["ref.txt", "ref2.txt"]),
         ("base.txt other.txt -r ref.txt", SYSTEMS, ["ref.txt"]),
         ("score base.txt other.txt -r ref.txt", SYSTEMS, ["ref.txt"]),
-        ("-r ref.txt -m bleu base.txt other.txt", SYSTEMS, ["ref.txt"]),
-        ("base.txt -r ref.txt -m bleu other.txt", SYSTEMS, ["ref.txt"]),
+        (f"-r ref.txt -m {ONE} base.txt other.txt", SYSTEMS, ["ref.txt"]),
+        (f"base.txt -r ref.txt -m {ONE} other.txt", SYSTEMS, ["ref.txt"]),
         ("ref.txt -i base.txt", ["base.txt"], ["ref.txt"]),
         ("ref.txt ref2.txt --input base.txt other.txt", SYSTEMS, ["ref.txt", "ref2.txt"]),
         ("-i base.txt other.txt -r ref.txt", SYSTEMS, ["ref.txt"]),
@@ -39,14 +42,14 @@ def takers(option: str) -> str:
         ("other.txt -r ref.txt --baseline base.txt", SYSTEMS, ["ref.txt"]),
         ("-r ref.txt -c base.txt other.txt", SYSTEMS, ["ref.txt"]),
         ("-r ref.txt -c 0.9 base.txt other.txt", SYSTEMS, ["ref.txt"]),
-        ("-r ref.txt -m bleu chrf base.txt other.txt", SYSTEMS, ["ref.txt"]),
-        ("base.txt -m bleu,chrf other.txt -r ref.txt", SYSTEMS, ["ref.txt"]),
+        (f"-r ref.txt -m {ONE} {TWO} base.txt other.txt", SYSTEMS, ["ref.txt"]),
+        (f"base.txt -m {ONE},{TWO} other.txt -r ref.txt", SYSTEMS, ["ref.txt"]),
         ("base.txt -lc other.txt -r ref.txt", SYSTEMS, ["ref.txt"]),
         ("base.txt -r ref.txt -- -lc", ["base.txt", "-lc"], ["ref.txt"]),
         ("-r ref.txt -- -lc", ["-lc"], ["ref.txt"]),
         ("base.txt t.tsv:1 t.tsv:2 -r ref.txt", ["base.txt", "t.tsv:1", "t.tsv:2"], ["ref.txt"]),
         ("-:2 other.txt -r ref.txt", ["-:2", "other.txt"], ["ref.txt"]),
-        ("-r -:text -m bleu -i base.txt", ["base.txt"], ["-:text"]),
+        (f"-r -:text -m {ONE} -i base.txt", ["base.txt"], ["-:text"]),
     ],
 )
 def test_which_file_is_what(arguments: str, systems: list[str], references: list[str], folder: Path):
@@ -88,7 +91,7 @@ def test_a_system_has_a_name_that_a_table_can_show(arguments: str, systems: list
 
 
 def test_the_names_of_systems_are_shown_everywhere(folder: Path, capsys):
-    words = ["first=base.txt", "other.txt", "-r", "ref.txt", "-m", "bleu"]
+    words = ["first=base.txt", "other.txt", "-r", "ref.txt", "-m", ONE]
     named = printed(capsys, *words, "--segments", "scores.tsv", "--report", "page.html", "-f", "latex")
     assert (["first" in named, "base.txt" in named], "other.txt" in named) == ([True, False], True)
     assert list(report(capsys, *words)["systems"]) == ["first", "other.txt"]
@@ -137,25 +140,25 @@ def test_no_folder_of_a_reference_is_shown(folder: Path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "level", "make_scorers"),
+    ("arguments", "level", "metrics"),
     [
-        ("", None, ["bleu", "chrf"]),
-        ("-c", 0.95, ["bleu", "chrf"]),
-        ("--confidence", 0.95, ["bleu", "chrf"]),
-        ("-c=0.99", 0.99, ["bleu", "chrf"]),
-        ("-c 0.99", 0.99, ["bleu", "chrf"]),
-        ("--confidence 0.99 -m rouge", 0.99, ["rouge"]),
-        ("--confidence=0.99 -m rouge,bleu", 0.99, ["rouge", "bleu"]),
-        ("-m rouge -c -m bleu,rouge", 0.95, ["rouge", "bleu"]),
-        ("-m bleu chrf -c", 0.95, ["bleu", "chrf"]),
-        ("-m=bleu,chrf++", None, ["bleu", "chrf++"]),
+        ("", None, DEFAULT_METRICS),
+        ("-c", 0.95, DEFAULT_METRICS),
+        ("--confidence", 0.95, DEFAULT_METRICS),
+        ("-c=0.99", 0.99, DEFAULT_METRICS),
+        ("-c 0.99", 0.99, DEFAULT_METRICS),
+        (f"--confidence 0.99 -m {ONE}", 0.99, [ONE]),
+        (f"--confidence=0.99 -m {TWO},{ONE}", 0.99, [TWO, ONE]),
+        (f"-m {TWO} -c -m {ONE},{TWO}", 0.95, [TWO, ONE]),
+        (f"-m {ONE} {TWO} -c", 0.95, [ONE, TWO]),
+        (f"-m={ONE},{TWO}", None, [ONE, TWO]),
         ("-m rougeL,rouge9 rouge1 -c", 0.95, ["rougeL", "rouge9", "rouge1"]),
     ],
 )
-def test_levels_and_metrics(arguments: str, level: float | None, make_scorers: list[str], folder: Path):
+def test_levels_and_metrics(arguments: str, level: float | None, metrics: Sequence[str], folder: Path):
     for words in (["base.txt", "-r", "ref.txt", *arguments.split()], [*arguments.split(), "base.txt", "-r", "ref.txt"]):
         parsed = command_arguments.parse_score(words)
-        assert (parsed.confidence, parsed.metrics, parsed.systems) == (level, make_scorers, ["base.txt"])
+        assert (parsed.confidence, parsed.metrics, parsed.systems) == (level, list(metrics), ["base.txt"])
 
 
 @pytest.mark.parametrize(

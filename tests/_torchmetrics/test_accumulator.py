@@ -200,6 +200,7 @@ def test_forward_gives_the_batch_and_accumulates(case: Case, average: str, optio
 @each_metric
 def test_synced_states_are_refused_and_can_be_unsynced(case: Case, average: str):
     metric = case.filled(average)
+    states = states_of(metric)
     _sync(metric)
     with pytest.raises(TorchMetricsUserError, match="shouldn't be synced"):
         metric(*case.batches[0])
@@ -207,16 +208,6 @@ def test_synced_states_are_refused_and_can_be_unsynced(case: Case, average: str)
         metric.compute()
     assert metric._is_synced
     metric.unsync()
-    assert_same(metric.compute(), case.value(average))
-
-
-@each_metric
-def test_sync_joins_the_ranks_and_unsync_takes_it_back(case: Case, average: str):
-    metric = case.filled(average)
-    states = states_of(metric)
-    with metric.sync_context(dist_sync_fn=_two_ranks_of_the_same, distributed_available=lambda: True):
-        synced = type(metric).compute(metric)
-    assert_same(synced, case.value(average, [*case.batches, *case.batches]))
     assert_same(metric.compute(), case.value(average))
     for name, state in states_of(metric).items():
         as_one = torch.cat if isinstance(state, list) else torch.as_tensor
@@ -260,12 +251,3 @@ def test_details_are_of_all_sentences_whatever_the_average(case: Case, average: 
     assert_same(metric.compute(), case.value(average))
     for part in case.make(average).details().values():
         assert not part.isnan().any()
-
-
-@each_metric_with_details
-def test_details_of_several_ranks_are_summed(case: Case, average: str):
-    metric = case.filled(average, **TWO_RANKS)
-    states = states_of(metric)
-    for _ in range(2):
-        assert_same(metric.details(), case.filled(average, [*case.batches, *case.batches]).details())
-    assert_same(metric.metric_state["row"], states["row"])

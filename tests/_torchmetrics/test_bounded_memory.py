@@ -4,13 +4,13 @@ The bound stands in docs/concepts/scale.md. What is counted is known from how th
 tests/support/memory_probe.py.
 """
 
+import functools
 import gc
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,18 +34,18 @@ def probes(shapes: Sequence[str], metrics: Sequence[str], layouts: Sequence[str]
     return [f"{shape}:{metric}:{layout}" for shape in shapes for metric in metrics for layout in layouts]
 
 
-LIGHT = [
+LIGHT = (
     *probes(SHAPES := ["document:50000", "empty:20000", "one-token:20000", "references:1000"], COUNTED, ["padded"]),
     *probes(SHAPES, ["bleu"], ["ragged"]),
     *probes(["references:1000", "document:4000"], ["rougeL"]),
     *probes(["references:1000", "document:1000"], ["rougeLsum"], ["padded"]),
-]
-HEAVY = [
+)
+HEAVY = (
     *probes(["document:1000000", "empty:100000", "one-token:1000000"], COUNTED),
     *probes(["one-token:10000000"], COUNTED, ["padded"]),
     *probes(["references:1000"], [*COUNTED, "rougeL", "rougeLsum"]),
     *probes(["document:20000"], ["rougeL", "rougeLsum"]),
-]
+)
 
 
 def token_slots(shape: str, size: int) -> int:
@@ -78,7 +78,8 @@ def expected_row(shape: str, size: int, metric: str) -> list[int]:
     return [*matches(orders), *totals(hypothesis, orders), *totals(reference, orders)]
 
 
-def run(asked: Sequence[str]) -> dict[str, dict[str, Any]]:
+@functools.cache
+def run(asked: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     """Run the probe, on one thread, and return what it found by what was asked."""
     command = [sys.executable, "-W", "ignore", str(PROBE), *asked]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -87,17 +88,16 @@ def run(asked: Sequence[str]) -> dict[str, dict[str, Any]]:
     return dict(zip(asked, map(json.loads, done.stdout.splitlines()), strict=True))
 
 
-@pytest.fixture(scope="module")
-def light() -> dict[str, dict[str, Any]]:
-    return run(LIGHT)
-
-
-@pytest.fixture(scope="module")
-def heavy() -> dict[str, dict[str, Any]]:
-    return run(HEAVY)
-
-
-def check(asked: str, found: dict[str, Any]) -> None:
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the probe forks")
+@pytest.mark.parametrize(
+    ("asked", "together"),
+    [
+        *(pytest.param(one, LIGHT, marks=pytest.mark.programs, id=one) for one in LIGHT),
+        *(pytest.param(one, HEAVY, marks=pytest.mark.slow, id=one) for one in HEAVY),
+    ],
+)
+def test_a_large_batch_is_counted_right_within_the_documented_bound(asked: str, together: tuple[str, ...]):
+    found = run(together)[asked]
     shape, size, metric, _ = asked.split(":")
     slots = token_slots(shape, int(size))
     print(f"\n{asked}: {found['bytes'] / 2**20:.0f} MiB, {found['bytes'] / slots:.0f} bytes a slot")
@@ -108,20 +108,6 @@ def check(asked: str, found: dict[str, Any]) -> None:
         assert list(scores) == [pytest.approx(1)] * len(scores)
     fixed = SUBSEQUENCE_BYTES if metric in ("rougeL", "rougeLsum") else FIXED_BYTES
     assert found["bytes"] <= fixed + BYTES_A_SLOT * slots
-
-
-@pytest.mark.programs
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the probe forks")
-@pytest.mark.parametrize("asked", LIGHT)
-def test_a_large_batch_is_counted_right_within_the_documented_bound(asked: str, light: dict[str, dict[str, Any]]):
-    check(asked, light[asked])
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the probe forks")
-@pytest.mark.parametrize("asked", HEAVY)
-def test_a_huge_batch_is_counted_right_within_the_documented_bound(asked: str, heavy: dict[str, dict[str, Any]]):
-    check(asked, heavy[asked])
 
 
 def test_the_documented_bound_is_the_tested_one():
@@ -161,7 +147,7 @@ def chosen_operations(update: Callable[[], None]) -> list[int]:
 def test_memory_that_runs_out_at_any_operation_leaves_everything_as_it_was(case: Case, average: str):
     metric = case.filled(average, case.batches[:2])
     states, count, value = states_of(metric), metric.update_count, metric.compute()
-    for number in chosen_operations(partial(case.filled(average, case.batches[:2]).update, *case.batches[2])):
+    for number in chosen_operations(functools.partial(case.filled(average, case.batches[:2]).update, *case.batches[2])):
         with pytest.raises(MemoryError), Failing(number):
             metric.update(*case.batches[2])
         assert_same_states(metric, states)

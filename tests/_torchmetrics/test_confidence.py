@@ -20,10 +20,6 @@ REFERENCES = references(150)
 OUTPUT = output(REFERENCES, 0.3, seed=10)
 
 
-def _with_interval(case: Case, average: str, **options: Any) -> Any:
-    return case.filled(average, confidence=0.95, **options)
-
-
 def _filled(metric: Any) -> Any:
     metric.update(OUTPUT, REFERENCES)
     return metric
@@ -31,7 +27,7 @@ def _filled(metric: Any) -> Any:
 
 @each_metric_of_one_value
 def test_each_value_stands_beside_the_ends_of_its_interval(case: Case, average: str):
-    plain, value = case.value(average), _with_interval(case, average).compute()
+    plain, value = case.value(average), case.filled(average, confidence=0.95).compute()
     named = plain if isinstance(plain, dict) else dict.fromkeys(case.make(average).scorer.values, plain)
     assert list(value) == [name + end for name in named for end in ("", "_low", "_high")]
     for name, score in named.items():

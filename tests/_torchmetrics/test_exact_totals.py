@@ -21,11 +21,6 @@ from ngram_metrics._core.counting.matches import count_matches
 BOUNDS = (2**24, 2**31, 2**53)
 
 
-def counts_of(metric: Any) -> list[int]:
-    """The summed row as Python's integers, which have no bound."""
-    return metric.row.tolist()
-
-
 def near(metric: Any, bound: int) -> dict[str, Tensor]:
     """States as of a metric that has counted to 3 below the bound, in every count and in the sentences."""
     states = {name: state for name, state in states_of(metric).items() if name != "callables"}
@@ -39,7 +34,7 @@ def near(metric: Any, bound: int) -> dict[str, Tensor]:
 def test_no_count_is_lost_at_a_bound(case: Case, average: str):
     """Where a float32, an int32 or a float64 would lose some: in updates, and in a merge of either into the other."""
     once = case.filled(average, [case.whole])
-    counts, sentences = counts_of(once), int(once.segments)
+    counts, sentences = once.row.tolist(), int(once.segments)
     for bound in BOUNDS:
         metric = case.make(average)
         metric.load_states(near(once, bound))
@@ -51,7 +46,7 @@ def test_no_count_is_lost_at_a_bound(case: Case, average: str):
             merged.merge_state(other)
         for total, times in ((metric, 3), (large, 1), (small, 1)):
             if total.row.dtype == torch.int64:  # some rows hold scores
-                assert counts_of(total) == [bound - 3 + times * count for count in counts]
+                assert total.row.tolist() == [bound - 3 + times * count for count in counts]
             assert int(total.segments) == bound - 3 + times * sentences
             assert (total.row.dtype, total.segments.dtype) == (once.row.dtype, torch.int64)
 
@@ -68,7 +63,7 @@ def test_the_corpus_score_of_huge_counts_is_that_of_their_ratios(case: Case):
         metric = case.make("micro", **options)
         states = expected.saved_states()
         for name in ("row", "segments"):
-            states[name] = states[name] * max(1, bound // max(counts_of(expected)))
+            states[name] = states[name] * max(1, bound // max(expected.row.tolist()))
         metric.load_states(states)
         torch.testing.assert_close(metric.compute(), expected.compute(), rtol=1e-12, atol=0)
 

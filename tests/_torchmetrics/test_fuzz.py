@@ -14,6 +14,7 @@ import torch
 from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
+from layouts import apart
 from oracles import close
 from sacrebleu.metrics import BLEU, CHRF
 
@@ -29,10 +30,6 @@ def batches_of(sentence: st.SearchStrategy, references: int = 3) -> st.SearchStr
     """Hypotheses, each with a few references or one."""
     segment = st.tuples(sentence, st.lists(sentence, min_size=1, max_size=references))
     return st.lists(segment, min_size=SENTENCES - 5, max_size=SENTENCES + 5)
-
-
-def apart(batch: Sequence[tuple[Any, Sequence[Any]]]) -> tuple[list[Any], list[list[Any]]]:
-    return [hypothesis for hypothesis, _ in batch], [list(references) for _, references in batch]
 
 
 def rouge_columns(keys: Sequence[str], summaries: Any) -> dict[str, list[float]]:

@@ -174,13 +174,12 @@ SHARED = [
 OF_IGNITE = ({"a": ignite.ChrF(confidence=0.9), "a_low": ignite.Bleu()}, "a_low")
 
 
-def _handle(metrics: Any) -> ScoresHandler:
-    return ScoresHandler(Engine(lambda engine, batch: batch), metrics)
-
-
 @pytest.mark.parametrize(
     ("take", "metrics", "name"),
-    [*((take, *pair) for take in (ComputeMetrics, ScoresCallback) for pair in SHARED), (_handle, *OF_IGNITE)],
+    [
+        *((take, *pair) for take in (ComputeMetrics, ScoresCallback) for pair in SHARED),
+        (lambda metrics: ScoresHandler(Engine(lambda engine, batch: batch), metrics), *OF_IGNITE),
+    ],
 )
 def test_two_metrics_that_write_one_name_are_refused(take: Any, metrics: Any, name: str):
     with pytest.raises(ValueError, match=rf"the metrics '\w+' and '\w+' both write '{name}': expected other names"):

@@ -182,23 +182,13 @@ def test_a_collection_plots_what_its_metrics_computed_whatever_their_names(prefi
     collection = MetricCollection(metrics, prefix=prefix)
     collection.update(["the cat sat", "a dog"], ["the cat sat on it", "a dog ran"])
     computed = {name: metric.compute() for name, metric in collection.items()}
-    for values in (computed, [computed, computed]):
-        figures = collection.plot(values)
+    for over_steps in (lambda value: value, lambda value: [value, value]):
+        figures = collection.plot(over_steps(computed))
         assert [axis.get_title() for _, axis in figures] == ["Bleu", "ChrF", "ROUGEScore"]
-        drawn = [metric.plot(step) for metric, step in zip(collection.values(), _steps(values), strict=True)]
-        for (_, axis), (_, alone) in zip(figures, drawn, strict=True):
-            assert [len(axis.patches), len(axis.lines), len(axis.collections)] == [
-                len(alone.patches),
-                len(alone.lines),
-                len(alone.collections),
-            ]
-
-
-def _steps(values: Any) -> list[Any]:
-    """What each metric computed, or a list of it over the steps."""
-    if isinstance(values, dict):
-        return list(values.values())
-    return [[step[name] for step in values] for name in values[0]]
+        for (name, metric), (_, axis) in zip(collection.items(), figures, strict=True):
+            _, alone = metric.plot(over_steps(computed[name]))
+            for parts in ("patches", "lines", "collections"):
+                assert len(getattr(axis, parts)) == len(getattr(alone, parts))
 
 
 @pytest.mark.parametrize("prefix", [None, "val_"])

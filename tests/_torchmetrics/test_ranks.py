@@ -6,6 +6,7 @@ tests/support/metrics/ranks.py.
 
 import functools
 import multiprocessing
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -77,11 +78,6 @@ each_sharded_pair = pytest.mark.parametrize(("size", "sharding", "pair"), _each(
 each_pair = pytest.mark.parametrize(("size", "sharding", "pair"), _each(ranks.pairs, ["one of a few"]))
 each_sharded_metric = pytest.mark.parametrize(("size", "sharding", "name"), _each(ranks.ignite_names))
 each_ignite_metric = pytest.mark.parametrize(("size", "sharding", "name"), _each(ranks.ignite_names, ["one of a few"]))
-
-
-@each_size
-def test_there_are_as_many_ranks_as_asked_for(results: Results, size: int):
-    assert [result["world_size"] for result in results(size)] == [size] * size
 
 
 @each_sharded_pair
@@ -235,3 +231,31 @@ def test_every_rank_of_a_callback_logs_the_scores_of_one_process_and_the_first_w
     assert not any("| 4 | " in text for text in first["texts"])
     assert all("- val/bleu: `nrefs:1-3|" in text for text in first["texts"])
     assert second["texts"] == []
+
+
+# Ranks that call `compute` unequally often end with an error, the latest after the timeout of their group.
+
+#: The error of a rank, or none.
+QUIET = "^$"
+FAILED = "^TypeError: reference 0 of segment 0 is an int"
+CLOSED = "^RuntimeError: .*Connection (closed|reset) by peer"
+TIMED_OUT = f"^RuntimeError: .*Timed out waiting {1000 * ranks.TIMEOUT}ms"
+ONCE, TWICE = "update compute", "update compute update compute"
+#: The steps of three ranks, and their errors.
+WAYS = {
+    "one never updates": (("compute", ONCE, ONCE), (QUIET, QUIET, QUIET)),
+    "one fails": (("compute", "update fail", TWICE), (CLOSED, FAILED, CLOSED)),
+    "one fails and stays": (("compute", "update fail stay", TWICE), (TIMED_OUT, FAILED, TIMED_OUT)),
+    "one computes twice": (("compute", ONCE, TWICE), (QUIET, QUIET, CLOSED)),
+    "the others stay": ((f"{ONCE} stay", f"{ONCE} stay", TWICE), (QUIET, QUIET, TIMED_OUT)),
+}
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize(("steps", "words"), WAYS.values(), ids=WAYS)
+def test_no_rank_waits_longer_than_the_timeout(steps: tuple[str, ...], words: tuple[str, ...], tmp_path: Path):
+    torch.multiprocessing.start_processes(
+        ranks.run_steps, (steps, tmp_path), nprocs=len(steps), start_method="forkserver"
+    )
+    for rank, expected in enumerate(words):
+        assert re.search(expected, (tmp_path / f"{rank}.txt").read_text())

@@ -17,20 +17,16 @@ from ngram_metrics import Bleu
 from ngram_metrics._torchmetrics.states import write_entry
 
 
-def _pickled(metric: torchmetrics.Metric) -> torchmetrics.Metric:
-    return pickle.loads(pickle.dumps(metric))
-
-
-def _cloned(metric: torchmetrics.Metric) -> torchmetrics.Metric:
-    return metric.clone()
-
-
 def _saved(metric: torchmetrics.Metric) -> dict[str, Any]:
     metric.persistent(True)
     return metric.state_dict()
 
 
-@pytest.mark.parametrize("copied", [_cloned, _pickled, copy.deepcopy])
+@pytest.mark.parametrize(
+    "copied",
+    [torchmetrics.Metric.clone, copy.deepcopy, lambda metric: pickle.loads(pickle.dumps(metric))],
+    ids=["clone", "copy", "pickle"],
+)
 @each_kind_of_state
 def test_a_copy_holds_the_same_and_is_independent(
     case: Case, average: str, copied: Callable[[torchmetrics.Metric], torchmetrics.Metric]
@@ -56,17 +52,12 @@ def test_a_copy_holds_the_same_and_is_independent(
 
 
 @each_metric
-def test_states_are_saved_only_when_asked_for(case: Case, average: str):
+def test_states_are_saved_only_when_asked_for_each_under_the_name_of_an_attribute(case: Case, average: str):
     metric = case.filled(average)
     assert metric.state_dict() == {}
     assert set(_saved(metric)) == set(metric.metric_state) - {"callables"} | {"saved_by"}
     metric.persistent(False)
     assert metric.state_dict() == {}
-
-
-@each_metric
-def test_each_key_of_a_state_dict_is_an_attribute(case: Case, average: str):
-    metric = case.filled(average)
     for name, saved in _saved(metric).items():
         state = getattr(metric, name)
         if name == "rows":

@@ -63,13 +63,6 @@ def report_of(path: Path) -> dict:
     return json.loads(data)
 
 
-def check_report(path: Path, systems: list[str], written: list[str]) -> None:
-    """The report begins with what the best model writes, and has the epochs before it."""
-    shown = report_of(path)
-    assert shown["systems"] == systems
-    assert [text.rstrip() for text in shown["of_systems"]["texts"][0]] == [text.rstrip() for text in written]
-
-
 @pytest.mark.programs
 def test_restore_text_draws_and_reports_its_epochs(tmp_path: Path, capsys):
     module = example("restore_text")
@@ -113,7 +106,10 @@ def check_lightning(module, folder: Path, printed: str, epochs: int, processes: 
         assert float(best[name]) == pytest.approx(value.item(), abs=1e-6)
     assert float(best["val/chrf"]) == pytest.approx(chrf_score(written, references, average="micro").item(), abs=1e-6)
     assert float(best["val/chrf"]) > 0
-    check_report(folder / "report.html", [f"epoch {epoch}" for epoch in range(int(best["epoch"]), -1, -1)], written)
+    # The report begins with what the best model writes, and has the epochs before it.
+    shown = report_of(folder / "report.html")
+    assert shown["systems"] == [f"epoch {epoch}" for epoch in range(int(best["epoch"]), -1, -1)]
+    assert [text.rstrip() for text in shown["of_systems"]["texts"][0]] == [text.rstrip() for text in written]
 
 
 @pytest.mark.programs

@@ -75,24 +75,24 @@ _BLEU = (
 )
 _CHRF = ({}, {"eps_smoothing": True}, {"char_order": 2, "beta": 1}, {"char_order": 3, "eps_smoothing": True})
 FUNCTIONS = {
-    "bleu": Called(bleu_score, MEASURES["BLEU"], "micro", tuple((settings, settings) for settings in _BLEU)),
+    "bleu": Called(bleu_score, MEASURES["bleu"], "micro", tuple((settings, settings) for settings in _BLEU)),
     "rouge": Called(
         rouge_score,
-        MEASURES["ROUGE"],
+        MEASURES["rouge"],
         "macro",
         (({"rouge_keys": KEYS}, {}), ({"rouge_keys": ("rouge2", "rougeLsum")}, {"keys": ("rouge2", "rougeLsum")})),
     ),
     "rouge of lines": Called(
-        rouge_score, MEASURES["ROUGE"], "macro", (({"rouge_keys": KEYS, "sentence_separator_id": 3}, {}),), names="ab\n"
+        rouge_score, MEASURES["rouge"], "macro", (({"rouge_keys": KEYS, "sentence_separator_id": 3}, {}),), names="ab\n"
     ),
     "mean rouge": Called(
         lambda *batch, **chosen: rouge_score(*batch, accumulate="avg", **chosen),
-        MEASURES["mean ROUGE"],
+        MEASURES["mean rouge"],
         "macro",
         (({"rouge_keys": KEYS, "sentence_separator_id": 3}, {}),),
         names="ab\n",
     ),
-    "chrf": Called(chrf_score, MEASURES["chrF"], "micro", tuple((one, one) for one in _CHRF), between=""),
+    "chrf": Called(chrf_score, MEASURES["chrf"], "micro", tuple((one, one) for one in _CHRF), between=""),
 }
 #: The others have the settings of their measures as options; tests/functional/test_diversity.py is about texts alone.
 FUNCTIONS |= {

@@ -10,7 +10,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from ignite.engine import Engine, Events
-from ignite.exceptions import NotComputableError
 from ignite.metrics import RunningAverage
 from ignite.metrics import nlp as peers
 from ignite.metrics.metric import BatchWise, EpochWise, RunningBatchWise, RunningEpochWise, SingleEpochRunningBatchWise
@@ -232,20 +231,6 @@ def test_ids_count_as_their_tokens_in_every_form(name: str, options: dict[str, A
 
 
 # The life of a metric
-
-
-@not_old
-@each_setting
-def test_compute_before_data_gets_the_words_of_ignite(name: str, options: dict[str, Any]):
-    mine, theirs = _both(name, **options)
-    if options.get("average") == "micro":
-        assert mine.compute() == theirs.compute() == 0
-        return
-    for _ in range(2):
-        assert _error(mine.compute) == _error(theirs.compute)
-        assert _error(mine.compute)[0] is NotComputableError
-        mine.update(TOKENS[0])
-        mine.reset()
 
 
 def test_unequal_numbers_get_the_words_of_ignite():

@@ -23,14 +23,10 @@ REFERENCES = ["the cat sat on the mat", "it was asleep", "a dog ran home"]
 WRITTEN = {1: ["the cat", "it", "a cat ran home"], 2: ["the cat sat on a mat", "it was asleep", "a dog"]}
 
 
-def transformed(output: dict[str, Any]) -> dict[str, Any]:
-    return {"y_pred": output["out"], "y": output["gold"]}
-
-
 def engines(**options: Any) -> tuple[Engine, Engine, ScoresHandler]:
     """A trainer of two epochs, after each of which an evaluator runs over two batches, and its handler."""
     trainer, evaluator = Engine(lambda engine, batch: None), Engine(lambda engine, batch: batch)
-    every: dict[str, Any] = {"output_transform": transformed}
+    every: dict[str, Any] = {"output_transform": lambda output: {"y_pred": output["out"], "y": output["gold"]}}
     of_metrics = every | {"metrics_result_mode": options.pop("mode", "both")}
     metrics = {"bleu": Bleu(**of_metrics), "chrf": ChrF(confidence=0.9, **of_metrics)}
     metrics |= {"rouge": ROUGEScore(rouge_keys="rougeL", **of_metrics)}

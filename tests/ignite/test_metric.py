@@ -18,10 +18,6 @@ from metrics.ignite_cases import IGNITE_CASES, IgniteCase, assert_equal, each_ig
 from ngram_metrics import ignite as ours
 
 
-def _echo(engine: Engine, batch: Any) -> Any:
-    return batch
-
-
 @each_ignite_case
 def test_without_a_sentence_there_is_no_value(ignite_case: IgniteCase):
     emptied, nothing = ignite_case.filled(), ignite_case.make()
@@ -79,7 +75,7 @@ def _saved_and_loaded(ignite_case: IgniteCase, metric: Any, folder: Path) -> Any
 
 def _of_a_checkpoint(ignite_case: IgniteCase, metric: Any, folder: Path) -> Any:
     """As in an epoch that is interrupted, after the first two batches."""
-    engine, attached, restored = Engine(_echo), ignite_case.make(), ignite_case.make()
+    engine, attached, restored = Engine(lambda engine, batch: batch), ignite_case.make(), ignite_case.make()
     attached.attach(engine, "score")
     handler = Checkpoint({"engine": engine, "score": attached}, DiskSaver(str(folder)), n_saved=1)
     engine.add_event_handler(Events.ITERATION_COMPLETED(once=2), handler)

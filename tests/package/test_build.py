@@ -11,11 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib  # pytest brings it
+from packages import PROJECT
 from programs import only
 
 import ngram_metrics
@@ -262,6 +258,5 @@ def test_an_extra_alone_is_enough_for_what_it_is_for(extra: str, alone: Path, di
 
 
 def test_every_extra_for_users_is_tried():
-    content = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     # `.ci/run` installs what the README's two commands need.
-    assert EXTRAS.keys() | {"example", "test"} == content["project"]["optional-dependencies"].keys()
+    assert EXTRAS.keys() | {"example", "test"} == PROJECT["optional-dependencies"].keys()

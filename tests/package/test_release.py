@@ -1,28 +1,26 @@
 """What a release takes besides the package names its version, its dependencies and its programs."""
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
+from packages import PROJECT
 
 import ngram_metrics
 
 yaml = pytest.importorskip("yaml")
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib  # pytest brings it
 
 ROOT = Path(__file__).parents[2]
 if not (ROOT / "conda").is_dir():
     pytest.skip("no recipe here: it is no part of the sdist", allow_module_level=True)
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 RECIPE = yaml.load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8"), yaml.BaseLoader)
 
 
-def test_the_recipe_the_citation_and_the_changelog_have_the_version():
+def test_the_recipe_the_citation_and_the_changelog_are_of_this_package_and_version():
     citation = yaml.load((ROOT / "CITATION.cff").read_text(encoding="utf-8"), yaml.BaseLoader)
+    assert citation.keys() >= {"cff-version", "message", "title"}
+    assert citation["license"] == PROJECT["license"]
+    assert {"name": citation["authors"][0]["name"]} in PROJECT["authors"]
     (first, *_) = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert {RECIPE["context"]["version"], citation["version"], first} == {ngram_metrics.__version__}
 

@@ -5,16 +5,11 @@ The source of every module is parsed, not run, so a call inside a function that 
 
 import ast
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib  # pytest brings it
+from packages import PROJECT, PYPROJECT
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "ngram_metrics"
@@ -166,16 +161,15 @@ def test_every_constraint_pins_one_version(on_310: bool):
 
 def test_what_the_checks_install_is_pinned():
     """All that the package, its extras and its groups ask for by name, but for what only the benchmarks need."""
-    content = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     wanted = {
-        "the package": content["project"]["dependencies"],
-        **content["project"]["optional-dependencies"],
-        **content["dependency-groups"],
+        "the package": PROJECT["dependencies"],
+        **PROJECT["optional-dependencies"],
+        **PYPROJECT["dependency-groups"],
     }
     del wanted["bench"]
     pinned = pins()
     # The groups need a newer Python than 3.10.
-    for asking in {"the package", *content["project"]["optional-dependencies"]}:
+    for asking in {"the package", *PROJECT["optional-dependencies"]}:
         wanted[f"{asking} on Python 3.10"] = wanted[asking]
     for asking, requirements in wanted.items():
         assert requirements, f"{asking} asks for nothing"

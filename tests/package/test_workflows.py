@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packages import PROJECT
 
 yaml = pytest.importorskip("yaml")
 
@@ -20,12 +21,8 @@ def workflow(name: str) -> dict[str, Any]:
     return yaml.load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text(), yaml.BaseLoader)
 
 
-def steps(job: dict[str, Any]) -> list[dict[str, Any]]:
-    return job["steps"]
-
-
 def commands(job: dict[str, Any]) -> list[str]:
-    return [step["run"] for step in steps(job) if "run" in step]
+    return [step["run"] for step in job["steps"] if "run" in step]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -36,7 +33,7 @@ def test_a_workflow_is_well_formed(path: Path):
     for job in content["jobs"].values():
         assert int(job["timeout-minutes"]) > 0
         assert job["runs-on"]
-        for step in steps(job):
+        for step in job["steps"]:
             assert ("run" in step) != ("uses" in step)
             if "actions/checkout@" in step.get("uses", ""):
                 assert step["with"]["persist-credentials"] == "false"
@@ -85,19 +82,18 @@ def test_the_oldest_versions_are_the_floors():
     assert pins.keys() == floors.keys()
     for name, floor in floors.items():
         assert f"{pins[name]}.".startswith(f"{floor}.")
-    (python,) = re.findall(r'^requires-python = ">=([\d.]+)"$', project, re.MULTILINE)
-    assert matrix["oldest"]["python"] == python
+    assert PROJECT["requires-python"] == f">={matrix['oldest']['python']}"
     assert matrix["newest"]["pins"] == ""
 
 
 def test_every_python_that_the_package_names_is_run():
-    project = (ROOT / "pyproject.toml").read_text()
-    named = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', project)
-    (oldest,) = re.findall(r'^requires-python = ">=([\d.]+)"$', project, re.MULTILINE)
-    assert named[0] == oldest
+    named = re.findall(r"Programming Language :: Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    assert PROJECT["requires-python"] == f">={named[0]}"
     jobs = workflow("test")["jobs"]
     run = [entry["python"] for entry in jobs["versions"]["strategy"]["matrix"]["include"]]
-    run += [step["with"]["python-version"] for step in steps(jobs["gate"]) if "python-version" in step.get("with", {})]
+    run += [
+        step["with"]["python-version"] for step in jobs["gate"]["steps"] if "python-version" in step.get("with", {})
+    ]
     assert sorted(run) == sorted(named)
 
 
@@ -136,11 +132,3 @@ def test_who_reports_a_score_is_asked_for_the_signature():
         assert "metric.signature" in fields["signature"]["attributes"]["description"]
         # Without a metric there is no signature.
         assert ("validations" in fields["signature"]) == (path.stem != "error")
-
-
-def test_the_citation_is_of_this_package():
-    citation = yaml.load((ROOT / "CITATION.cff").read_text(), yaml.BaseLoader)
-    project = (ROOT / "pyproject.toml").read_text()
-    assert citation.keys() >= {"cff-version", "message", "title", "authors"}
-    assert f'license = "{citation["license"]}"' in project
-    assert citation["authors"][0]["name"] in project

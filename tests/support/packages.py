@@ -1,4 +1,4 @@
-"""The packages that the extra ``test`` installs."""
+"""What ``pyproject.toml`` says, and the packages that the extra ``test`` installs."""
 
 import re
 import sys
@@ -12,7 +12,8 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib  # pytest brings it
 
-PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
 
 
 def packages_of(extra: str) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 import math
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import oracles
@@ -10,17 +12,66 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import apart, read_batch
-from measures import MEASURES, averaged_score, batches_of, bleu_settings, weights_of
+from measures import MANY, Measured, Settings, averaged_score, batches_of, long_tokens, of_settings, options, tokens
 from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu
 from nltk.translate.bleu_score import sentence_bleu as nltk_sentence_bleu
-from oracles import close
+from oracles import BleuCounts, close
 from sacrebleu.metrics import BLEU
 from torchmetrics.functional.text import bleu_score as torchmetrics_bleu
 
+from ngram_metrics._core.basics.option_checks import SMOOTHINGS
 from ngram_metrics._core.metrics.bleu import BleuMeasure, BleuStatistics
 from ngram_metrics._core.text.word_reader import WordReader
 
-batches = MEASURES["BLEU"].batches
+
+def weights_of(order: int) -> st.SearchStrategy:
+    """No weights, or one an order, not all of them 0."""
+    weights = st.lists(st.sampled_from([0, 0.1, 0.25, 1.0]), min_size=order, max_size=order)
+    return st.none() | weights.filter(any)
+
+
+@st.composite
+def bleu_settings(draw: Any, smoothings: Sequence[str] = SMOOTHINGS, weighted: bool = True) -> Settings:
+    name, order = draw(st.sampled_from(smoothings)), draw(st.integers(1, 6))
+    values = {"floor": [None, 0, 0.01, 0.5, 1], "add-k": [None, 0, 0.01, 0.5, 1, 3]}.get(name, [None])
+    value = draw(st.sampled_from(values))
+    weights = draw(weights_of(order)) if weighted else None
+    return {
+        "ngram": order,
+        "smooth": name,
+        "smooth_value": value,
+        "weights": weights,
+        "effective_order": draw(st.booleans()),
+    }
+
+
+def _score(settings: Settings, counts: Sequence[Any]) -> float:
+    names = {"smooth": "smooth", "smooth_value": "value", "weights": "weights", "effective_order": "effective_order"}
+    return oracles.bleu(BleuCounts(*counts), **{names[name]: settings[name] for name in names & settings.keys()})
+
+
+MEASURED = Measured(
+    make=of_settings(BleuMeasure, without=["pad_id"]),
+    reader=of_settings(WordReader, "pad_id"),
+    documents=tokens,
+    settings=bleu_settings(),
+    counts=lambda settings, hypothesis, references: oracles.bleu_counts(
+        hypothesis, references, settings.get("ngram", 4)
+    ),
+    score=_score,
+    variants=(
+        *options(smooth=SMOOTHINGS, effective_order=[False, True]),
+        *options(smooth=["none", "add-k"], effective_order=[False, True], weights=[(0.5, 0.3, 0.2, 0)]),
+        *options(ngram=[1, 6], smooth=["exp"]),
+    ),
+    of_text=list,
+    perfect=st.tuples(bleu_settings(weighted=False), long_tokens),
+    past_float32=(
+        ({"ngram": 1}, ([MANY], [2 * MANY], MANY * 2, MANY * 2), 0.5),
+        ({"ngram": 1}, ([MANY - 1], [MANY], MANY, MANY), (MANY - 1) / MANY),
+    ),
+)
+batches = MEASURED.batches
 
 
 def statistics(metric, batch):

@@ -1,11 +1,14 @@
 """chrF against sacrebleu, fastchrf, nltk and torchmetrics; where a peer differs, it says so and why."""
 
+from collections.abc import Sequence
+
+import oracles
 import pytest
 import torch
 from fastchrf import pairwise_chrf
 from hypothesis import example, given
 from hypothesis import strategies as st
-from measures import MEASURES, batches_of, chrf_settings
+from measures import MANY, Measured, Settings, batches_of, of_settings, options
 from measures import characters as texts
 from nltk.translate.chrf_score import corpus_chrf, sentence_chrf
 from oracles import close
@@ -16,17 +19,67 @@ from ngram_metrics._core.counting.matches import ngram_totals
 from ngram_metrics._core.metrics.chrf import ChrfMeasure
 from ngram_metrics._core.scoring.measure import PairCounts
 from ngram_metrics._core.scoring.rows import PYTHON_ROWS
+from ngram_metrics._core.text.character_reader import CharacterReader
 
-OURS = MEASURES["chrF"]
-batches = OURS.batches
+_orders = st.tuples(st.integers(0, 8), st.integers(0, 3)).filter(any)
+chrf_settings = st.fixed_dictionaries(
+    {
+        "char_order": st.integers(1, 8),
+        "word_order": st.integers(0, 3),
+        "beta": st.sampled_from([0, 0.5, 1, 2, 3]),
+        "lowercase": st.booleans(),
+        "whitespace": st.booleans(),
+        "eps_smoothing": st.booleans(),
+    }
+) | _orders.map(lambda both: {"char_order": both[0], "word_order": both[1]})
+_three_words = texts.filter(lambda text: len(text.split()) > 2)
+
+
+def _counts(settings: Settings, hypothesis: str, references: Sequence[str]) -> tuple:
+    rows = [oracles.chrf_counts(hypothesis, reference, **settings) for reference in references]
+    return oracles.first_best(rows, lambda *row: oracles.chrf(*row, **settings))
+
+
+def _reader(settings: Settings) -> CharacterReader:
+    read = {name: settings[name] for name in ("lowercase", "whitespace", "pad_id") if name in settings}
+    return CharacterReader(**read, words=settings.get("word_order", 0) > 0)
+
+
+MEASURED = Measured(
+    make=of_settings(ChrfMeasure, without=["pad_id", "lowercase", "whitespace"]),
+    reader=_reader,
+    documents=texts,
+    settings=chrf_settings,
+    counts=_counts,
+    score=lambda settings, counts: oracles.chrf(*counts, **settings),
+    variants=(
+        *options(eps_smoothing=[False, True], char_order=[1, 6, 9]),
+        *options(eps_smoothing=[False, True], word_order=[2]),
+        {"beta": 0},
+        {"whitespace": True},
+    ),
+    # Under epsilon smoothing it takes n-grams of every order.
+    perfect=st.tuples(chrf_settings.map(lambda settings: {**settings, "eps_smoothing": False}), _three_words)
+    | st.tuples(
+        chrf_settings.map(lambda settings: {**settings, "eps_smoothing": True}),
+        _three_words.map(lambda text: 2 * text + " abc de fg"),
+    ),
+    past_float32=tuple(
+        ({"char_order": 1, "eps_smoothing": eps}, ([MANY - 1], [MANY], [MANY]), (MANY - 1) / MANY)
+        for eps in (False, True)
+    ),
+    tolerance=1e-10,
+    choice_is_exact=False,
+)
+batches = MEASURED.batches
 
 
 def micro(batch, **options):
-    return OURS.scored(options, batch, "micro").item()
+    return MEASURED.scored(options, batch, "micro").item()
 
 
 def sentences(batch, **options):
-    return OURS.scored(options, batch, "none").tolist()
+    return MEASURED.scored(options, batch, "none").tolist()
 
 
 # sacrebleu, of which every option is followed.
@@ -46,7 +99,7 @@ def sacrebleu_counts(batch, **options):
 
 
 def our_counts(batch, **options):
-    matches, hypothesis, reference = OURS.statistics(options, batch)
+    matches, hypothesis, reference = MEASURED.statistics(options, batch)
     return torch.stack((hypothesis, reference, matches), -1).flatten(1).tolist()
 
 
@@ -99,7 +152,7 @@ def test_scores_are_those_of_nltk(batch, char_order, beta, whitespace):
     expected = [sentence_chrf(other, one, **theirs) for one, (other,) in batch]
     assert sentences(batch, **ours) == pytest.approx(expected, rel=1e-12, abs=1e-15)
     corpus = corpus_chrf([other for _, (other,) in batch], [hypothesis for hypothesis, _ in batch], **theirs)
-    assert OURS.scored(ours, batch, "macro").item() == pytest.approx(corpus, rel=1e-12, abs=1e-15)
+    assert MEASURED.scored(ours, batch, "macro").item() == pytest.approx(corpus, rel=1e-12, abs=1e-15)
 
 
 PRINTED = [

@@ -1,12 +1,16 @@
 """ROUGE against rouge_score, number for number, and on long texts."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import oracles
 import pytest
+import rouge_oracle
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import apart, read_batch
-from measures import MEASURES, VARIANTS
+from measures import Measured, Settings, of_settings, options
 from oracles import close
 from rouge_oracle import KEYS
 from rouge_score import rouge_scorer
@@ -20,7 +24,69 @@ from ngram_metrics._core.text.rouge_reader import RougeReader
 #: Texts of which the rule leaves nothing are among those drawn; `test_input_warnings.py` is about the warning.
 pytestmark = pytest.mark.filterwarnings("ignore:ROUGE's rule for words")
 
-batches = MEASURES["ROUGE"].batches
+VARIANTS = tuple(ROUGE_KEYS.values())
+#: Words that stem alike, letters with a lower case in ASCII, marks, emoji, and every character that may end a line:
+#: for rouge_score only "\n" does.
+_PIECES = [
+    *["run", "running", "runs", "The", "the", "cats", "cat", "a", "b", "1", "2nd", "a_b", "don't", "__"],
+    *["\u212aelvin", "kelvin", "İ", "i", "é", "e\u0301", "ß", "😀", "👩\u200d👧", "東京", "\u0301", "."],
+    *[" ", " ", " ", "\n", "\n", "\n\n", "\r\n", "\r", "\t", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"],
+]
+#: Few words and many lines: long common subsequences of which several are equally long.
+_repeats = st.lists(st.sampled_from(["a ", "b ", "c ", "\n"]), max_size=24).map("".join)
+summaries = (
+    st.lists(st.sampled_from(_PIECES), max_size=16).map("".join)
+    | _repeats
+    | st.sampled_from(["", " ", "\n", "a", "\n\na b\n", "the cat\nthe cat\nthe cat"])
+)
+_NINE_WORDS = "\na b c d e f g h i"
+
+
+def _counts(settings: Settings, hypothesis: str, references: Sequence[str]) -> tuple:
+    summary, summaries = rouge_oracle.summary(hypothesis), list(map(rouge_oracle.summary, references))
+    keys, how = settings.get("keys", KEYS), (settings.get("reducer", "best"), settings.get("alpha"))
+    return tuple(zip(*(rouge_oracle.reduced(key, summary, summaries, *how) for key in keys), strict=True))
+
+
+def _score(settings: Settings, counts: Sequence[Any]) -> list:
+    rows = [rouge_oracle.Counts(*row) for row in zip(*counts, strict=True)]
+    return [list(rouge_oracle.scores(row, settings.get("alpha"))) for row in rows]
+
+
+def _mean_counts(settings: Settings, hypothesis: str, references: Sequence[str]) -> tuple:
+    summary, summaries = rouge_oracle.summary(hypothesis), list(map(rouge_oracle.summary, references))
+    return tuple(zip(*(rouge_oracle.rouge(key, summary, summaries, "avg") for key in KEYS), strict=True))
+
+
+MEASURED = {
+    "rouge": Measured(
+        make=lambda settings: RougeMeasure(
+            [ROUGE_KEYS[key] for key in settings.get("keys", KEYS)],
+            settings.get("reducer", "best"),
+            settings.get("alpha"),
+        ),
+        reader=of_settings(RougeReader, "pad_id"),
+        documents=summaries,
+        settings=st.sampled_from(options(reducer=["best", "best_recall", "sum"], alpha=[None, 0, 0.3, 0.5, 1])),
+        counts=_counts,
+        score=_score,
+        variants=options(reducer=["best", "best_recall", "sum"], alpha=[None, 0, 0.5, 1]),
+        perfect=st.tuples(st.just({}), summaries.map(lambda text: text + _NINE_WORDS)),
+        past_float32=(({"keys": ("rouge1",)}, ([2**40], [2**41], [2**40]), [[0.5, 1, 2 / 3]]),),
+    ),
+    "mean rouge": Measured(
+        make=lambda settings: MeanRougeMeasure(VARIANTS),
+        reader=of_settings(RougeReader, "pad_id"),
+        documents=summaries,
+        settings=st.just({}),
+        counts=_mean_counts,
+        score=lambda settings, scores: [list(row) for row in zip(*scores, strict=True)],
+        variants=({},),
+        perfect=st.tuples(st.just({}), summaries.map(lambda text: text + _NINE_WORDS)),
+        averages=("none", "macro"),
+    ),
+}
+batches = MEASURED["rouge"].batches
 
 
 def statistics(metric, batch, **options):
@@ -40,13 +106,13 @@ def rouge_score(batch, stemmed):
     return [[tuple(scores[key]) for key in KEYS] for scores in segment_scores]
 
 
-def test_the_keys_are_all_of_rouge_score():
+def test_the_keys_are_all_of_score():
     assert tuple(ROUGE_KEYS) == KEYS
 
 
 @pytest.mark.parametrize("stemmed", [False, True])
 @given(batches)
-def test_scores_are_those_of_rouge_score(stemmed, batch):
+def test_scores_are_those_of_score(stemmed, batch):
     for segments in (batch, [(hypothesis, references[:1]) for hypothesis, references in batch]):
         got = sentence_scores(RougeMeasure(VARIANTS), segments, use_stemmer=stemmed)
         assert np.array(got) == close(np.array(rouge_score(segments, stemmed)))

@@ -221,12 +221,8 @@ def _ids(name: str, metric: type, options: Mapping[str, Any], *others: Mapping[s
     return Case(name, metric, IDS, RARE_IDS, {**PADDED, **options}, (MORE_PADDING, *others), tuple(tried.split()))
 
 
-_LOWERCASE, _13A, _STEMMED, _SUMS = (
-    {"lowercase": True},
-    {"tokenizer": "13a"},
-    {"use_stemmer": True},
-    {"confidence": None},
-)
+_LOWERCASE, _STEMMED = {"lowercase": True}, {"use_stemmer": True}
+_13A, _SUMS = {"tokenizer": "13a"}, {"confidence": None}
 #: What ignite's class has other defaults for.
 _BLEU = {"smooth": "exp", "effective_order": False, "tokenizer": "13a"}
 _LSUM = {"rouge_keys": ("rouge1", "rougeLsum"), "sentence_separator_id": SEPARATOR}

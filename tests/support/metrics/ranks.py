@@ -3,6 +3,7 @@
 Every process writes down what it got, and the tests look at it.
 """
 
+import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -122,7 +123,7 @@ def run(rank: int, of_rank: Callable[[int, int], Any], world_size: int, folder: 
 
 
 def results(rank: int, world_size: int) -> dict[str, Any]:
-    results: dict[str, Any] = {"world_size": idist.get_world_size()}
+    results: dict[str, Any] = {}
     for sharding, shards in SHARDS[world_size].items():
         for case, average in pairs(world_size, sharding):
             name = f"{case.name}-{average}"
@@ -146,7 +147,9 @@ def results(rank: int, world_size: int) -> dict[str, Any]:
         "ignite": _error_of_unlike_ranks(for_ignite.Bleu, rank, *UNLIKE_RANKS["order"]),
     }
     results["unlike kinds"] = {
-        f"{of}, {name}": _error_of_unlike_kinds(getattr(package, name), rank)
+        f"{of}, {name}": _error_of_compute(
+            getattr(package, name)(average="macro"), OF_IDS if _is_last(rank) else TEXT[rank % len(TEXT)]
+        )
         for of, package in (("torchmetrics", ngram_metrics), ("ignite", for_ignite))
         for name in ("Bleu", "ROUGEScore")
     }
@@ -255,10 +258,6 @@ def _error_of_unlike_ranks(metric: type, rank: int, first: dict[str, Any], secon
     return _error_of_compute(metric(**(second if _is_last(rank) else first)), TEXT[rank % len(TEXT)])
 
 
-def _error_of_unlike_kinds(metric: type, rank: int) -> dict[str, Any]:
-    return _error_of_compute(metric(average="macro"), OF_IDS if _is_last(rank) else TEXT[rank % len(TEXT)])
-
-
 def _error_of_compute(metric: Any, batch: Batch) -> dict[str, Any]:
     """The words of the error, the collectives up to it, and whether the metric is as it was, also for other batches."""
     accumulator = getattr(metric, "_accumulator", metric)
@@ -277,3 +276,27 @@ def _error_of(call: Callable[[], Any]) -> str:
         return f"returned {call()}"
     except Exception as error:
         return f"{type(error).__name__}: {error}"
+
+
+#: Of the process group of ranks that act unequally, in seconds.
+TIMEOUT = 5
+_ACTIONS: dict[str, Callable[[Bleu], Any]] = {
+    "update": lambda metric: metric.update(["the cat"], ["the cat"]),
+    "compute": lambda metric: metric.compute(),
+    "fail": lambda metric: metric.update(["the cat"], [5]),
+    # As an actor of Ray, or a cell of a notebook.
+    "stay": lambda metric: time.sleep(2 * TIMEOUT),
+}
+
+
+def run_steps(rank: int, of_ranks: tuple[str, ...], folder: Path) -> None:
+    """Go through the steps of this rank, also after an error, and write the first error down."""
+    options = {"timeout": timedelta(seconds=TIMEOUT), "rank": rank, "world_size": len(of_ranks)}
+    torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/meeting", **options)
+    metric, errors = Bleu(), []
+    for step in of_ranks[rank].split():
+        try:
+            _ACTIONS[step](metric)
+        except Exception as raised:
+            errors.append(f"{type(raised).__name__}: {raised}")
+    (folder / f"{rank}.txt").write_text("".join(errors[:1]))

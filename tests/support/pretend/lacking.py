@@ -14,34 +14,24 @@ MASKED = {"masked_fill", "masked_fill_", "mul", "mul_", "where"}
 COMPARISONS = {"eq_", "ge_", "gt_", "le_", "lt_", "ne_"}
 
 
-def _sums_in_bool(mask: Tensor, *_: Any, dtype: torch.dtype | None = None) -> bool:
-    return mask.dtype == torch.bool and dtype is None
-
-
-def _shifts_by_one_number(_: Tensor, by: Any) -> bool:
-    return isinstance(by, Tensor) and by.dim() > 0 and by.numel() == 1
-
-
-def _takes_no_tensor_first(first: Any, _: Any) -> bool:
-    return not (isinstance(first, Tensor) and first.dim() > 0)
-
-
 def _replaces_by_infinity(_: Tensor, *values: float | None, **options: float | None) -> bool:
     return any(value is not None and math.isinf(value) for value in (*values, *options.values()))
 
 
-def _always(*_: Any, **__: Any) -> bool:
-    return True
-
-
 #: Operations, when they are refused, and what to call in their place.
 LACKING: dict[str, tuple[Callable[..., bool], str]] = {
-    "cumsum": (_sums_in_bool, "it with the dtype of the sum: some sum in bool"),
-    "__rshift__": (_shifts_by_one_number, "torch.bitwise_right_shift: XLA shifts by 32 bits and more to 0"),
-    "xlogy": (_takes_no_tensor_first, "it with a tensor first"),
+    "cumsum": (
+        lambda mask, *_, dtype=None: mask.dtype == torch.bool and dtype is None,
+        "it with the dtype of the sum: some sum in bool",
+    ),
+    "__rshift__": (
+        lambda _, by: isinstance(by, Tensor) and by.dim() > 0 and by.numel() == 1,
+        "torch.bitwise_right_shift: XLA shifts by 32 bits and more to 0",
+    ),
+    "xlogy": (lambda first, _: not (isinstance(first, Tensor) and first.dim() > 0), "it with a tensor first"),
     "nan_to_num": (_replaces_by_infinity, "it with finite numbers"),
-    "aminmax": (_always, "amin and amax"),
-    "exp2": (_always, "cumprod or pow: XLA copies to the CPU and back"),
+    "aminmax": (lambda *_: True, "amin and amax"),
+    "exp2": (lambda *_: True, "cumprod or pow: XLA copies to the CPU and back"),
 }
 
 
