@@ -1,7 +1,7 @@
 """Every hypothesis against every reference, as minimum Bayes risk decoding needs it, against fastchrf on real text.
 
 Goal: from strings to chrF scores, on one thread and on two, 1,024 x 1,024 at least 8 times as fast as fastchrf, 600
-groups of 16 x 16 at least 4 times, the aggregate of 1,024 at least 2 times; 4,096 x 4,096 within 4 GiB.
+groups of 16 x 16 at least 4 times, the aggregate of 1,024 at least 2 times.
 
 How to run: ``python tests/benchmarks/all_pairs.py FOLDER``, with the group ``bench`` installed, on an idle machine.
 FOLDER holds ``reference.txt`` and ``systems/*.txt``. ``--tasks`` picks some of:
@@ -9,47 +9,36 @@ FOLDER holds ``reference.txt`` and ``systems/*.txt``. ``--tasks`` picks some of:
     small       n distinct lines against n others, themselves and the aggregate of n others, and the best of n, n = 1,
                 2, 3, 4, 8, ... 64; never behind fastchrf. Calls are timed one after another, of 64 hypotheses in all
     pairwise    n distinct lines of all systems against n others, n = 64, 128, ... 1,024
-    same        n = 1,024, the hypotheses being the references
     groups      the outputs of all systems for a segment against each other, 600 segments
-    one         the outputs of all systems for a segment against its reference, 600 segments, as rewards need them
     repetitive  n = 1,024 texts of few distinct characters, repeated phrases or nearly equal sentences, at least 2 times
-    aggregate   n = 1,024 against the aggregate of n others, and against that of themselves
-    largest     n = 2,048 and 4,096 against as many others and against themselves: seconds, and the peak of memory,
-                ours only
+    aggregate   n = 1,024 against the aggregate of n others
 
 Ours are what a user calls, ``pairwise_chrf``, ``aggregate_chrf`` and ``mbr.decode``, whose peer is the line with the
-highest mean of fastchrf's scores. chrF++ of all pairs, which counts words besides,
-has no peer and is timed beside them.
+highest mean of fastchrf's scores.
 
 What it checks: the scores agree with fastchrf's within 1e-9 of 0..100, in every repeat.
 """
 
 from __future__ import annotations
 
-import json
 import random
-import resource
 import string
-import subprocess
 import sys
 from collections.abc import Callable
-from itertools import chain, product
 from typing import Any
 
 import fastchrf
 import numpy as np
-import torch
-from harness import CLOCKS, Contestant, Corpus, layout, parser, read_corpus, run_pinned, time_each, unseen
+from harness import Contestant, Corpus, distinct_lines, parser, read_corpus, run_pinned, time_each, unseen
 
 from ngram_metrics import ChrF, functional, mbr
 
 Groups = list[list[str]]
 SMALL_SIZES = (1, 2, 3, 4, 8, 16, 32, 64)
 SIZES = (64, 128, 256, 512, 1024)
-LARGEST = (2048, 4096)
 SEGMENTS = 600
 METRIC = ChrF()
-TASKS = ("small", "pairwise", "same", "groups", "one", "repetitive", "aggregate", "largest")
+TASKS = ("small", "pairwise", "groups", "repetitive", "aggregate")
 
 
 def ours_pairwise(groups: tuple[Groups, Groups]) -> Callable[[], Any]:
@@ -58,11 +47,6 @@ def ours_pairwise(groups: tuple[Groups, Groups]) -> Callable[[], Any]:
 
 def ours_aggregate(groups: tuple[Groups, Groups]) -> Callable[[], Any]:
     return lambda: functional.aggregate_chrf(*groups).numpy()
-
-
-def ours_with_words(groups: tuple[Groups, Groups]) -> Callable[[], Any]:
-    metric = ChrF(word_order=2)
-    return lambda: 100 * mbr.pairwise(metric, *groups).numpy()
 
 
 def one_after_another(function: Callable[..., Any]) -> Callable[[list[tuple[Groups, Groups]]], Callable[[], Any]]:
@@ -98,19 +82,14 @@ SMALL = {
 }
 
 
-def distinct_lines(corpus: Corpus) -> list[str]:
-    """Return the distinct outputs of all systems, segment after segment."""
-    return list(dict.fromkeys(chain.from_iterable(zip(*corpus.systems, strict=True))))
-
-
-def fresh_lines(lines: list[str], size: int, same: bool) -> Callable[[int, int], tuple[Groups, Groups]]:
-    """Return the function that makes one group of ``size`` hypotheses, and as many references or the same."""
+def fresh_lines(lines: list[str], size: int) -> Callable[[int, int], tuple[Groups, Groups]]:
+    """Return the function that makes one group of ``size`` hypotheses, and as many references."""
     if len(lines) < 2 * size:
         sys.exit(f"{2 * size} distinct lines are needed, the folder has {len(lines)}")
 
     def make(repeat: int, contestant: int) -> tuple[Groups, Groups]:
-        hypotheses = [unseen(lines[:size], repeat, contestant)]
-        return hypotheses, hypotheses if same else [unseen(lines[size : 2 * size], repeat, contestant)]
+        own, others = (unseen(part, repeat, contestant) for part in (lines[:size], lines[size : 2 * size]))
+        return [own], [others]
 
     return make
 
@@ -118,17 +97,17 @@ def fresh_lines(lines: list[str], size: int, same: bool) -> Callable[[int, int],
 def fresh_calls(lines: list[str], size: int) -> Callable[[int, int], list[tuple[Groups, Groups]]]:
     """Return the function that makes the groups of ``fresh_lines`` for as many calls as make the largest size."""
     calls = max(SMALL_SIZES) // size
-    makers = [fresh_lines(lines[2 * size * call :], size, False) for call in range(calls)]
+    makers = [fresh_lines(lines[2 * size * call :], size) for call in range(calls)]
     return lambda repeat, contestant: [make(repeat, contestant) for make in makers]
 
 
-def fresh_segments(corpus: Corpus, one: bool = False) -> Callable[[int, int], tuple[Groups, Groups]]:
-    """Return the function that makes a group of each segment, all systems' outputs on both sides or on one."""
+def fresh_segments(corpus: Corpus) -> Callable[[int, int], tuple[Groups, Groups]]:
+    """Return the function that makes a group of each segment, all systems' outputs on both sides."""
 
     def make(repeat: int, contestant: int) -> tuple[Groups, Groups]:
         systems = [unseen(lines[:SEGMENTS], repeat, contestant) for lines in corpus.systems]
         groups = [list(several) for several in zip(*systems, strict=True)]
-        return groups, [[line] for line in unseen(corpus.references[:SEGMENTS], repeat, contestant)] if one else groups
+        return groups, groups
 
     return make
 
@@ -176,44 +155,7 @@ def contestants(kind: str, goal: float | None) -> list[Contestant]:
         "pairwise": (ours_pairwise, fastchrf.pairwise_chrf),
         "aggregate": (ours_aggregate, fastchrf.aggregate_chrf),
     }[kind]
-    listed = [Contestant("ngram_metrics", ours), Contestant(f"fastchrf.{kind}_chrf", theirs(peer), goal=goal)]
-    if kind == "pairwise":
-        listed.append(Contestant("ngram_metrics, chrF++", ours_with_words, tolerance=None, note="with words, no peer"))
-    return listed
-
-
-def largest(options: Any) -> None:
-    """Print seconds and memory of the largest matrices, each from a process of its own."""
-    rows = [["hypotheses x references", "seconds", "peak GiB", "GiB before"]]
-    for size, name in product(LARGEST, ("others", "themselves")):
-        command = [sys.executable, __file__, str(options.folder), "--threads", str(options.threads), "--clock"]
-        command += [options.clock, "--part", name, "--size", str(size)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-        if done.returncode != 0:
-            sys.exit(done.returncode)
-        found = json.loads(done.stdout.splitlines()[-1])
-        rows.append([f"{size} x {size} {name}", *(f"{number:.2f}" for number in found)])
-    print(f"\n### The largest matrices\n\n{layout(rows)}", flush=True)
-
-
-def peak_gib() -> float:
-    """Return the high-water mark of this process."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 2**30 if sys.platform == "darwin" else peak / 2**20
-
-
-def part(options: Any) -> None:
-    """Do what :func:`largest` asks, and print what it found as the last line."""
-    size = options.size
-    groups = fresh_lines(distinct_lines(read_corpus(options.folder)), size, options.part == "themselves")(0, 0)
-    before = peak_gib()
-    clock = CLOCKS[options.clock]
-    start = clock()
-    scores = functional.pairwise_chrf(*groups)
-    seconds = clock() - start
-    if scores.shape != (1, size, size):
-        sys.exit(f"{tuple(scores.shape)}: expected {size} x {size} scores")
-    print(json.dumps([seconds, peak_gib(), before]))
+    return [Contestant("ngram_metrics", ours), Contestant(f"fastchrf.{kind}_chrf", theirs(peer), goal=goal)]
 
 
 def main(options: Any) -> None:
@@ -230,40 +172,23 @@ def main(options: Any) -> None:
     if "pairwise" in tasks:
         for size in SIZES:
             name = f"{size} x {size}, distinct lines"
-            measured.append((name, "pairwise", fresh_lines(lines, size, False), 8 if size == SIZES[-1] else None))
-    if "same" in tasks:
-        size = SIZES[-1]
-        measured.append((f"{size} x the same {size}", "pairwise", fresh_lines(lines, size, True), 8))
+            measured.append((name, "pairwise", fresh_lines(lines, size), 8 if size == SIZES[-1] else None))
     if "groups" in tasks:
         name = f"{SEGMENTS} groups of {len(corpus.systems)} x {len(corpus.systems)}"
         measured.append((name, "pairwise", fresh_segments(corpus), 4))
-    if "one" in tasks:
-        measured.append(
-            (f"{SEGMENTS} groups of {len(corpus.systems)} x 1", "pairwise", fresh_segments(corpus, True), 4)
-        )
     if "repetitive" in tasks:
         for name, make in REPETITIVE.items():
             measured.append((f"{SIZES[-1]} x {SIZES[-1]}, {name}", "pairwise", fresh_repetitive(make), 2))
     if "aggregate" in tasks:
         size = SIZES[-1]
-        measured.append((f"{size} x aggregate of {size} others", "aggregate", fresh_lines(lines, size, False), 2))
-        measured.append((f"{size} x aggregate of the same", "aggregate", fresh_lines(lines, size, True), 2))
+        measured.append((f"{size} x aggregate of {size} others", "aggregate", fresh_lines(lines, size), 2))
     for name, kind, fresh, goal in measured:
         time_each(name, contestants(kind, goal), fresh, options)
-    if "largest" in tasks:
-        largest(options)
 
 
 if __name__ == "__main__":
     arguments = parser(__doc__)
-    arguments.add_argument("--tasks", default=",".join(TASKS[:-1]), help="apart by commas (%(default)s)")
-    arguments.add_argument("--part", help="for the script itself: one measurement")
-    arguments.add_argument("--size", type=int, help="for the script itself: its lines")
-    options = arguments.parse_args()
-    if options.part:
-        torch.set_num_threads(int(options.threads))
-        part(options)
-    else:
-        if unknown := set(options.tasks.split(",")) - set(TASKS):
-            arguments.error(f"--tasks has {sorted(unknown)}: expected some of {', '.join(TASKS)}")
-        run_pinned(main, arguments, "fastchrf")
+    arguments.add_argument("--tasks", default=",".join(TASKS), help="apart by commas (%(default)s)")
+    if unknown := set(arguments.parse_args().tasks.split(",")) - set(TASKS):
+        arguments.error(f"--tasks has {sorted(unknown)}: expected some of {', '.join(TASKS)}")
+    run_pinned(main, arguments, "fastchrf")

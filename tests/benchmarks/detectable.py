@@ -15,6 +15,7 @@ from pathlib import Path
 from statistics import mean
 
 import torch
+from harness import read_corpus
 from torch import Tensor
 
 from ngram_metrics import evaluate
@@ -24,10 +25,6 @@ from ngram_metrics.significance.paired_systems import pair_rows
 
 SIZES = (100, 300, 500, 1000, 2000)
 PARTS, PAIRS, REPEATS = 10, 4, 150
-
-
-def read_lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
 
 
 def compare(scorer: Scorer, rows: list[Tensor], test: str | None, seed: int) -> Differences:
@@ -66,12 +63,9 @@ def measure(name: str, scorer: Scorer, rows: list[Tensor]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    folder = parser.parse_args().folder
-    if not (folder / "reference.txt").exists():
-        parser.error(f"{folder} has no reference.txt")
     torch.set_num_threads(1)
-    systems = {path.stem: read_lines(path) for path in sorted((folder / "systems").glob("*.txt"))}
-    found = evaluate(systems, read_lines(folder / "reference.txt"), "bleu,chrf", confidence=None)
+    references, systems = read_corpus(parser.parse_args().folder)
+    found = evaluate(dict(enumerate(systems)), references, "bleu,chrf", confidence=None)
     for index, name in enumerate(("bleu", "chrf")):
         counts = [system_counts[index] for system_counts in found._systems.values()]
         measure(name, counts[0].scorer, [each.segment_rows() for each in counts])

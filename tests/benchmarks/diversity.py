@@ -1,16 +1,14 @@
-"""Self-BLEU, distinct-n and self-repetition against fast-bleu, Python sets and the loop of `diversity`.
+"""Self-BLEU against fast-bleu and nltk.
 
 Goal, on one thread: self-BLEU of 2,000 texts at least 25 times as fast as fast-bleu (C++), and of 16,000 texts in less
-than a second; distinct-1 to distinct-4 of 16,000 texts 4 times as fast as Python sets; self-repetition of 16,000 texts
-50 times as fast as the loop of `diversity` 0.3.1.
+than a second.
 
 How to run: ``python tests/benchmarks/diversity.py FOLDER --clock cpu --threads 1``; fast-bleu is a contestant if it is
 installed (``pip install fast-bleu``), nltk always, on 200 texts. The texts are the outputs of the systems, one system
 after another.
 
-What it does: from strings, split at whitespace, to the number or numbers. `diversity` joins the lists of n-grams of all
-texts with ``sum(lists, [])``, which copies the list again for each text; the loop here is the same. Each repeat and
-contestant reads lines that nobody has seen.
+What it does: from strings, split at whitespace, to the score of each text. Each repeat and contestant reads lines that
+nobody has seen.
 
 What it checks: the scores of all texts are equal within 1e-12, nltk's within 1e-15. fast-bleu smooths a text whose
 longest orders do not match, as nltk's ``method1`` does with 0.1, so its scores are compared with ours under
@@ -20,8 +18,6 @@ longest orders do not match, as nltk's ``method1`` does with 0.1, so its scores 
 from __future__ import annotations
 
 import importlib.util
-import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
@@ -30,7 +26,7 @@ from typing import Any
 from harness import Contestant, Corpus, parser, read_corpus, run_pinned, time_each, unseen
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
-from ngram_metrics.functional import distinct, self_bleu, self_repetition
+from ngram_metrics.functional import self_bleu
 
 Texts = Sequence[str]
 
@@ -65,33 +61,6 @@ def _nltk(texts: Texts) -> list[float]:
     ]
 
 
-def _ngrams(words: Sequence[str], order: int) -> list[tuple[str, ...]]:
-    return [*zip(*(words[skipped:] for skipped in range(order)), strict=False)]
-
-
-def _distinct(texts: Texts) -> list[float]:
-    return distinct(texts, (1, 2, 3, 4)).tolist()
-
-
-def _sets(texts: Texts) -> list[float]:
-    split, found = [text.split() for text in texts], []
-    for order in range(1, 5):
-        seen: set[tuple[str, ...]] = set()
-        total = 0
-        for words in split:
-            own = _ngrams(words, order)
-            seen.update(own)
-            total += len(own)
-        found.append(len(seen) / total)
-    return found
-
-
-def _loop(texts: Texts) -> float:
-    of_texts = [list({" ".join(ngram) for ngram in _ngrams(text.split(), 4)}) for text in texts]
-    counts = Counter(sum(of_texts, []))  # noqa: RUF017
-    return sum(math.log(sum(map(counts.__getitem__, own)) - len(own) + 1) for own in of_texts) / len(texts)
-
-
 def main(options: Any) -> None:
     corpus = read_corpus(options.folder)
     ours = Contestant("ngram_metrics", on_texts(_each_self_bleu))
@@ -101,24 +70,9 @@ def main(options: Any) -> None:
         peers = [Contestant("fast-bleu (C++)", on_texts(_fast_bleu), options.fast_bleu_tolerance, 25)]
         time_each("self-BLEU of 2,000 texts", [ours, *peers], fresh_texts(corpus, 2_000), options)
     time_each("self-BLEU of 16,000 texts", [ours], fresh_texts(corpus, 16_000), options)
-    time_each(
-        "distinct-1 to distinct-4 of 16,000 texts",
-        [Contestant("ngram_metrics", on_texts(_distinct)), Contestant("Python sets", on_texts(_sets), 1e-12, 4)],
-        fresh_texts(corpus, 16_000),
-        options,
-    )
-    options.repeats = min(options.repeats, options.loop_repeats)
-    one = Contestant("ngram_metrics", on_texts(lambda texts: self_repetition(texts).item()))
-    time_each(
-        "self-repetition of 16,000 texts",
-        [one, Contestant("the loop of diversity", on_texts(_loop), 1e-12, 50)],
-        fresh_texts(corpus, 16_000),
-        options,
-    )
 
 
 if __name__ == "__main__":
     arguments = parser(__doc__)
-    arguments.add_argument("--loop-repeats", type=int, default=1, help="of the loop of diversity (%(default)s)")
     arguments.add_argument("--fast-bleu-tolerance", type=float, default=1e-12, help="%(default)s")
     run_pinned(main, arguments, "nltk fast-bleu")

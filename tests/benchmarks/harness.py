@@ -38,6 +38,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -174,6 +175,11 @@ def read_corpus(folder: Path) -> Corpus:
         if len(lines) != len(references):
             sys.exit(f"{file} has {len(lines)} lines: expected {len(references)}, a line for each of reference.txt")
     return Corpus(references, systems)
+
+
+def distinct_lines(corpus: Corpus) -> list[str]:
+    """Return the distinct outputs of all systems, segment after segment."""
+    return list(dict.fromkeys(chain.from_iterable(zip(*corpus.systems, strict=True))))
 
 
 def unseen(lines: Sequence[str], repeat: int, contestant: int) -> list[str]:

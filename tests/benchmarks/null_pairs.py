@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 import torch
+from harness import read_corpus
 from torch import Tensor
 
 from ngram_metrics import evaluate
@@ -28,10 +29,6 @@ from ngram_metrics.significance.paired_systems import pair_rows
 
 METRICS = "bleu,chrf"
 SEGMENTS, LEVEL = 100, 0.05
-
-
-def read_lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
 
 
 def simulate(metrics: str, rows: list[Tensor], systems: int, runs: int) -> None:
@@ -89,16 +86,13 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=2000, help="of each number of systems (%(default)s)")
     parser.add_argument("--times", action="store_true", help="measure times, too")
     options = parser.parse_args()
-    if not (options.folder / "reference.txt").exists():
-        parser.error(f"{options.folder} has no reference.txt")
     torch.set_num_threads(1)
-    references = read_lines(options.folder / "reference.txt")
-    outputs = {path.stem: read_lines(path) for path in sorted((options.folder / "systems").glob("*.txt"))}
+    references, outputs = read_corpus(options.folder)
     if options.times:
         for systems, segments in ((12, 20), (24, 20), (24, 1000), (100, 1000)):
-            measure(next(iter(outputs.values())), references, systems, segments)
+            measure(outputs[0], references, systems, segments)
     if options.runs:
-        counted = evaluate(outputs, references, options.metrics, confidence=None)._systems.values()
+        counted = evaluate(dict(enumerate(outputs)), references, options.metrics, confidence=None)._systems.values()
         rows = [torch.stack([counts.segment_rows() for counts in metric]) for metric in zip(*counted, strict=True)]
         for systems in map(int, options.systems.split(",")):
             simulate(options.metrics, rows, systems, options.runs)

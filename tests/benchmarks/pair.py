@@ -1,9 +1,9 @@
 """One pair at a time: `ngram_metrics.pair` against the peers that most rewards call, from strings.
 
-Goal, on one thread, with texts that have not been seen: BLEU (13a) no slower than sacrebleu's ``sentence_score``, with
-and without its cache of tokenized texts; chrF no slower than fastchrf, which is written in Rust; with four references 4
-times as fast as sacrebleu in BLEU and 2.5 times in chrF, and no slower on a text of all sentences; ROUGE-1, -2 and -L 8
-times as fast as rouge_score, ROUGE-L alone 7 times.
+Goal, on one thread, with texts that have not been seen: BLEU (13a) no slower than sacrebleu's ``sentence_score``; chrF
+no slower than fastchrf, which is written in Rust; with four references 4 times as fast as sacrebleu in BLEU and 2.5
+times in chrF, and no slower on a text of all sentences; ROUGE-1, -2 and -L 8 times as fast as rouge_score, ROUGE-L
+alone 7 times.
 
 How to run: ``python tests/benchmarks/pair.py FOLDER --threads 1``, with the group ``bench`` installed. FOLDER holds
 ``reference.txt`` and ``systems/*.txt``. Every contestant scores the first ``--pairs`` sentences, one call for each: of
@@ -32,20 +32,13 @@ Score = Callable[[str, Any], Any]
 SENTENCE_BLEU: dict[str, Any] = {"smooth": "exp", "effective_order": True, "tokenizer": "13a"}
 
 
-def one_by_one(make: Callable[[], Score], warm: bool = False) -> Callable[[Batch], Callable[[], list[Any]]]:
-    """Time a call for each pair.
-
-    Args:
-        make: makes the function.
-        warm: whether all texts are scored once before the clock starts, which fills a peer's caches.
-    """
+def one_by_one(make: Callable[[], Score]) -> Callable[[Batch], Callable[[], list[Any]]]:
+    """Time a call for each pair of what ``make`` makes."""
 
     def prepare(batch: Batch) -> Callable[[], list[Any]]:
         score = make()
         references = [several[0] if len(several) == 1 else several for several in batch.references]
         rouge_stem.cache_clear()
-        if warm:
-            list(map(score, batch.hypotheses, references))
         return lambda: list(map(score, batch.hypotheses, references))
 
     return prepare
@@ -106,14 +99,13 @@ def main(options: Any) -> None:
     corpus = read_corpus(options.folder)
     fresh = fresh_batch(corpus, sentences=options.pairs)
 
-    def contestant(name: str, make: Callable[[], Score], goal: float | None = None, warm: bool = False) -> Contestant:
-        return Contestant(name, one_by_one(make, warm), 1e-12, goal)
+    def contestant(name: str, make: Callable[[], Score], goal: float | None = None) -> Contestant:
+        return Contestant(name, one_by_one(make), 1e-12, goal)
 
     sentence_bleu = of_sacrebleu(lambda: BLEU(effective_order=True))
     contestants = [
         contestant("pair.bleu", ours(pair.bleu, **SENTENCE_BLEU)),
         contestant("sacrebleu sentence_score", sentence_bleu, 1),
-        contestant("sacrebleu sentence_score, texts in its cache", sentence_bleu, 1, warm=True),
         contestant("functional.bleu_score", ours(functional.bleu_score, **SENTENCE_BLEU)),
     ]
     time_each("BLEU, 13a", contestants, fresh, options)

@@ -118,10 +118,21 @@ def random_batch(seed, sizes=((9, 7), (0, 3), (1, 1), (4, 0), (6, 12)), ids=6, l
 #: Sides that differ, in groups of different sizes, one with equal references and one without a reference.
 APART = [([[0, 1, 0, 1], [2], []], [[0, 1, 0], [2, 2, 1]]), ([[1]], [[1], [1]]), ([[2, 2], [1]], [])]
 
+NOTHING = [[], [([], [])], [([[]], [[]])], [([[]], [[]]), ([], []), ([[], []], [[], []])]]
+#: Orders of these need more than one sort.
+LARGE_IDS = [([[2**40, 3, 2**40, 3, 1, 2**40, 3, 1]], [[3, 2**40, 3, 1, 7], [2**40, 3, 1, 2**40]])] * 2
+
 # Against counters
 
 
-@examples({"batch": APART, "max_order": 3, "same": False})
+@examples(
+    *({"batch": batch, "max_order": 3, "same": same} for batch in (APART, *NOTHING) for same in (False, True)),
+    {"batch": LARGE_IDS, "max_order": 6, "same": False},
+    {"batch": [(LARGE_IDS[0][1], [])], "max_order": 6, "same": True},
+    # As many documents as groups, which are no pairs.
+    {"batch": [([[1, 2], [1]], []), ([], [[1, 2], [2]])], "max_order": 2, "same": False},
+    {"batch": [([[1, 2]], [[1, 2], [2]]), ([[2]], [])], "max_order": 2, "same": False},
+)
 @given(batch=batches(), max_order=st.integers(1, 5), same=st.booleans())
 def test_counts_are_those_of_counters(batch, max_order, same):
     if same:
@@ -227,13 +238,6 @@ def test_a_long_reference_is_not_repeated_for_many_hypotheses(monkeypatch, spare
     assert len(pooled) == spare
 
 
-def test_groups_with_as_many_documents_as_groups_need_not_be_pairs():
-    batch = [([[1, 2], [1]], []), ([], [[1, 2], [2]])]
-    assert listed_matches(batch, 2) == expected_matches(batch, 2)
-    batch = [([[1, 2]], [[1, 2], [2]]), ([[2]], [])]
-    assert listed_matches(batch, 2) == expected_matches(batch, 2)
-
-
 @pytest.mark.parametrize("spare", [0, -1])
 def test_small_batches_are_those_whose_keys_fit(monkeypatch, spare):
     """Keys of 2 bits for a group, 6 digits of 10 bits and a bit for a row are 63."""
@@ -250,13 +254,6 @@ def test_small_batches_are_those_whose_keys_fit(monkeypatch, spare):
         assert block.matches.flatten(0, 2).tolist() == [*[expected_matches([group], 6)[0][0][0]] * 3, [0] * 6]
 
 
-def test_orders_that_need_more_than_one_sort():
-    batch = [([[2**40, 3, 2**40, 3, 1, 2**40, 3, 1]], [[3, 2**40, 3, 1, 7], [2**40, 3, 1, 2**40]])] * 2
-    assert listed_matches(batch, 6) == expected_matches(batch, 6)
-    assert listed_matches([(batch[0][1], batch[0][1])], 6, same=True) == expected_matches([(batch[0][1],) * 2], 6)
-    assert aggregate(batch, 6) == expected_aggregate(batch, 6)
-
-
 @every_path
 def test_a_token_repeated_ten_thousand_times(path, monkeypatch):
     monkeypatch.setattr(all_pairs, "PAIR_COST", PATHS[path])
@@ -266,13 +263,6 @@ def test_a_token_repeated_ten_thousand_times(path, monkeypatch):
     assert listed_matches(batch, 3) == expected_matches(batch, 3)
     assert listed_matches([(hypotheses, hypotheses)], 3, same=True) == expected_matches([(hypotheses, hypotheses)], 3)
     assert aggregate(batch, 3) == expected_aggregate(batch, 3)
-
-
-@pytest.mark.parametrize("same", [False, True], ids=["two sides", "one side"])
-@pytest.mark.parametrize("batch", [[], [([], [])], [([[]], [[]])], [([[]], [[]]), ([], []), ([[], []], [[], []])]])
-def test_nothing_to_count(batch, same):
-    assert listed_matches(batch, 3, same) == expected_matches(batch, 3)
-    assert aggregate(batch, 3, same) == expected_aggregate(batch, 3)
 
 
 # However the work is cut

@@ -160,44 +160,32 @@ def test_distinct_ngrams_of_no_rows_and_of_rows_without_slots():
         assert distinct_ngrams(PaddedTokens(ids, ids.sum(1)), 1).tolist() == [0] * rows
 
 
-HIGH_ORDERS = """
-import random, resource, torch
-from ngram_metrics import functional
-torch.set_num_threads(1)
-words = [f"w{random.randrange(5000)}" for _ in range(20_000)]
-lines = [" ".join(words[start : start + 20]) for start in range(0, len(words), 20)]
-functional.repetition(lines, 4), functional.bleu_score(lines, lines), functional.self_repetition(lines, 4)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-functional.repetition([" ".join(words)], 1000), functional.repetition(lines, 1000)
-functional.distinct(lines, 1000), functional.self_repetition(lines, 1000)
-functional.bleu_score(lines[:300], [lines[1:2] * 2] * 300, ngram=1000)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-"""
-
-
-@pytest.mark.programs
-@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in KiB on Linux")
-def test_high_orders_take_no_more_memory():
-    """Every sort was kept: order 1,000 of 50,000 words took 268 MB"""
-    run = subprocess.run([sys.executable, "-c", HIGH_ORDERS], capture_output=True, text=True, check=True)
-    assert int(run.stdout) < 60_000
-
-
-ONE_LONG_TEXT = """
+MEASURED = """
 import random, resource, torch
 from ngram_metrics import functional
 torch.set_num_threads(1)
 words = [f"w{random.randrange(5000)}" for _ in range(200_000)]
-functional.bleu_score(["a b"] * 1000, ["a b"] * 1000)
+lines = [" ".join(words[start : start + 20]) for start in range(0, 20_000, 20)]
+functional.repetition(lines, 4), functional.bleu_score(lines, lines), functional.self_repetition(lines, 4)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-functional.bleu_score([" ".join(words)], [" ".join(words[:199_000])], ngram=300)
+%s
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
+HIGH_ORDERS = """
+functional.repetition([" ".join(words[:20_000])], 1000), functional.repetition(lines, 1000)
+functional.distinct(lines, 1000), functional.self_repetition(lines, 1000)
+functional.bleu_score(lines[:300], [lines[1:2] * 2] * 300, ngram=1000)
+"""
+ONE_LONG_TEXT = 'functional.bleu_score([" ".join(words)], [" ".join(words[:199_000])], ngram=300)'
 
 
 @pytest.mark.programs
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in KiB on Linux")
-def test_high_orders_of_a_long_text_take_no_more_memory():
-    """Small tensors that were kept between large ones tore the heap to pieces: order 300 took 777 MB."""
-    run = subprocess.run([sys.executable, "-c", ONE_LONG_TEXT], capture_output=True, text=True, check=True)
-    assert int(run.stdout) < 300_000
+@pytest.mark.parametrize(("calls", "most"), [(HIGH_ORDERS, 60_000), (ONE_LONG_TEXT, 300_000)], ids=["orders", "text"])
+def test_high_orders_take_no_more_memory(calls, most):
+    """Every sort was kept: order 1,000 of 50,000 words took 268 MB.
+
+    Small tensors that were kept between large ones tore the heap to pieces: order 300 of a long text took 777 MB.
+    """
+    run = subprocess.run([sys.executable, "-c", MEASURED % calls], capture_output=True, text=True, check=True)
+    assert int(run.stdout) < most

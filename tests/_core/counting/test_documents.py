@@ -50,14 +50,6 @@ def test_a_slice_holds_the_documents_asked_for(documents, data):
     assert (cut.documents, cut.id_bound) == (stop - start, 5)
 
 
-@given(documents, st.data())
-def test_documents_are_taken_in_the_order_and_as_often_as_asked(documents, data):
-    numbers = data.draw(st.lists(st.integers(0, len(documents) - 1))) if documents else []
-    indices = torch.tensor(numbers, dtype=torch.int64)
-    taken = ragged(documents).take(indices)
-    assert documents_of(taken) == [documents[number] for number in numbers]
-
-
 @given(st.lists(documents, max_size=4), st.data())
 def test_groups_are_taken_in_the_order_and_as_often_as_asked(each, data):
     numbers = data.draw(st.lists(st.integers(0, len(each) - 1))) if each else []

@@ -9,7 +9,7 @@ import torch
 from draws import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import padded_sides, ragged_sides
+from layouts import by_count, documents_of, padded_sides, present_references, ragged_sides
 
 from ngram_metrics._core.counting import documents as documents_module
 from ngram_metrics._core.counting.matched_positions import chunks_of, matched_positions, matched_starts
@@ -58,22 +58,13 @@ def expected(batch, longest):
 
 def documents(layout, sides, orders):
     """Orders as lists, and nothing but 0 past the ends."""
-    hypotheses, references = orders
-    lengths = sides.hypotheses.lengths, sides.references.tokens.lengths
+    hypotheses = sides.hypotheses._replace(ids=orders[0])
+    references = sides.references.tokens._replace(ids=orders[1])
     if layout == "ragged":
-        found = [part.tolist() for part in references.split(lengths[1].tolist())]
-        counts = sides.references.counts.tolist()
-        return [part.tolist() for part in hypotheses.split(lengths[0].tolist())], [
-            [found.pop(0) for _ in range(count)] for count in counts
-        ]
-    for part, length in zip((hypotheses, references), lengths, strict=True):
-        assert not (part * (torch.arange(part.shape[-1]) >= length.unsqueeze(-1))).any()
-    present = sides.references.present
-    present = torch.ones_like(lengths[1]) if present is None else present
-    return [row[:length].tolist() for row, length in zip(hypotheses, lengths[0], strict=True)], [
-        [row[:length].tolist() for row, length, there in zip(*rows, strict=True) if there]
-        for rows in zip(references, lengths[1], present, strict=True)
-    ]
+        return documents_of(hypotheses), by_count(documents_of(references), sides.references.counts.tolist())
+    for part in (hypotheses, references):
+        assert not (part.ids * (torch.arange(part.ids.shape[-1]) >= part.lengths.unsqueeze(-1))).any()
+    return documents_of(hypotheses), present_references(sides.references._replace(tokens=references))
 
 
 @both_layouts

@@ -41,9 +41,13 @@ def with_bound(pairs, id_bound):
 SIZES = [*product([2, 5, 6, 7, 10, 16], [1, 30, 1 << 13], [1, 7, 128])]
 
 
-def set_sizes(patch, bits, round_slots, bin_slots):
+def set_slot_bits(patch, bits):
     patch.setattr(numpy_matches, "MOST_SLOT_BITS", bits)
     patch.setattr(numpy_matches, "LEAST_SLOT_BITS", bits)
+
+
+def set_sizes(patch, bits, round_slots, bin_slots):
+    set_slot_bits(patch, bits)
     patch.setattr(numpy_matches, "_ROUND_SLOTS", round_slots)
     patch.setattr(numpy_matches, "_BIN_SLOTS", bin_slots)
 
@@ -178,8 +182,7 @@ def test_a_digit_that_does_not_fit_behind_its_head_is_ranked_with_it(monkeypatch
 
 @pytest.mark.parametrize("slots", [30, 31, 62, 63])
 def test_a_segment_with_several_references_fills_a_chunk_and_more(monkeypatch, slots):
-    monkeypatch.setattr(numpy_matches, "MOST_SLOT_BITS", 5)
-    monkeypatch.setattr(numpy_matches, "LEAST_SLOT_BITS", 5)
+    set_slot_bits(monkeypatch, 5)
     tokens = list(range(100, 100 + slots - 20))
     segments = [([7] * 10, [[7] * 10, tokens]), ([1], [[1]]), (tokens, [[7] * 10, tokens[-10:]])]
     assert count(ragged_sides(segments), 2).tolist() == oracles.match_rows(segments, 2)
@@ -196,8 +199,7 @@ def test_more_pairs_than_a_key_can_number_are_cut():
 
 @pytest.mark.parametrize("slots", [30, 31, 32])
 def test_the_last_place_of_a_chunk_is_not_taken_for_the_end_of_a_reference(monkeypatch, slots):
-    monkeypatch.setattr(numpy_matches, "MOST_SLOT_BITS", 5)
-    monkeypatch.setattr(numpy_matches, "LEAST_SLOT_BITS", 5)
+    set_slot_bits(monkeypatch, 5)
     for last in (slots - 1, slots):
         tokens = list(range(100, 100 + last - 6))
         pairs = [([1, 2], [1]), (tokens, [1]), ([], [7, 2])]
@@ -291,8 +293,7 @@ def test_tensors_without_data_are_left_to_torch():
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_chunk_without_tokens_has_no_ranks(monkeypatch, place):
     """Ids are ranked, and a segment of more than a chunk leaves the empty ones beside it a chunk of their own."""
-    monkeypatch.setattr(numpy_matches, "MOST_SLOT_BITS", 4)
-    monkeypatch.setattr(numpy_matches, "LEAST_SLOT_BITS", 4)
+    set_slot_bits(monkeypatch, 4)
     long = [1000 * number for number in range(60)]
     pairs = [([], []), ([], [])]
     pairs.insert(2 * place, (long, long))

@@ -47,13 +47,21 @@ def padded_summaries(summaries, spare=1, separator=SEPARATOR):
     return with_rubbish(documents, spare, (0, separator, 1))
 
 
-def hits_of_ragged(hypotheses, references):
-    return union_subsequence_hits(RaggedSummaries(groups(hypotheses), groups(references)))
+def check_lengths(hypotheses, references, spare=1):
+    """Both layouts have the lengths of the table."""
+    expected = [length(reference, hypothesis) for hypothesis, reference in zip(hypotheses, references, strict=True)]
+    end_to_end = RaggedPairs(ragged(hypotheses), ragged(references))
+    rows = PaddedPairs(with_rubbish(hypotheses, spare), with_rubbish(references, 2 * spare))
+    for found in (subsequence_lengths(end_to_end), subsequence_lengths(rows)):
+        assert (found.tolist(), found.dtype) == (expected, torch.int64)
 
 
-def hits_of_padded(hypotheses, references, spare=1):
-    rows = PaddedPairs(padded_summaries(hypotheses), padded_summaries(references, spare))
-    return union_subsequence_hits(rows, SEPARATOR)
+def check_hits(hypotheses, references):
+    """Both layouts have the hits of the walks."""
+    expected = [hits(hypothesis, reference) for hypothesis, reference in zip(hypotheses, references, strict=True)]
+    assert union_subsequence_hits(RaggedSummaries(groups(hypotheses), groups(references))).tolist() == expected
+    rows = PaddedPairs(padded_summaries(hypotheses), padded_summaries(references, 3))
+    assert union_subsequence_hits(rows, SEPARATOR).tolist() == expected
 
 
 @contextmanager
@@ -120,24 +128,16 @@ def sides(pairs):
 @at_each_bound([([0, 1, 2, 0, 3, 2], [1, 0, 2, 2, 0, 1, 0]), ([1, 2] * 35, [2, 1, 1] * 22), ([], [1]), ([4], [4])])
 @given(document_pairs, any_bounds)
 def test_lengths_are_the_tables(pairs, moved):
-    hypotheses, references = sides(pairs)
-    expected = [length(reference, hypothesis) for hypothesis, reference in pairs]
     with bounds(**moved):
-        assert subsequence_lengths(RaggedPairs(ragged(hypotheses), ragged(references))).tolist() == expected
-        assert (
-            subsequence_lengths(PaddedPairs(with_rubbish(hypotheses), with_rubbish(references, 2))).tolist() == expected
-        )
+        check_lengths(*sides(pairs))
 
 
 @fewer(2)
 @at_each_bound([([[0, 1, 2], [1, 2, 0]], [[1, 0, 2, 2], [2, 1]]), ([[1] * 9, []], [[1, 3] * 4]), ([], [[2]])])
 @given(summary_pairs, any_bounds)
 def test_hits_are_those_of_the_walks(pairs, moved):
-    hypotheses, references = sides(pairs)
-    expected = [hits(hypothesis, reference) for hypothesis, reference in pairs]
     with bounds(**moved):
-        assert hits_of_ragged(hypotheses, references).tolist() == expected
-        assert hits_of_padded(hypotheses, references, 3).tolist() == expected
+        check_hits(*sides(pairs))
 
 
 @pytest.mark.covering
@@ -146,16 +146,9 @@ def test_hits_are_those_of_the_walks(pairs, moved):
 def test_around_whole_words(width, repeats):
     source = random.Random(width * repeats)
     hypotheses, references = ([[source.randrange(repeats) for _ in range(width)] for _ in range(3)] for _ in range(2))
-    expected = [length(*pair) for pair in zip(references, hypotheses, strict=True)]
-    assert subsequence_lengths(RaggedPairs(ragged(hypotheses), ragged(references))).tolist() == expected
-    assert (
-        subsequence_lengths(PaddedPairs(with_rubbish(hypotheses, 0), with_rubbish(references, 0))).tolist() == expected
-    )
+    check_lengths(hypotheses, references, spare=0)
     cut = source.randrange(width)
-    split = [[[document[:cut], document[cut:]] for document in side] for side in (hypotheses, references)]
-    expected = [hits(*pair) for pair in zip(*split, strict=True)]
-    assert hits_of_ragged(*split).tolist() == expected
-    assert hits_of_padded(*split).tolist() == expected
+    check_hits(*([[document[:cut], document[cut:]] for document in side] for side in (hypotheses, references)))
 
 
 @fewer(4)
@@ -184,8 +177,7 @@ def test_pairs_around_the_size_that_is_numbered_anew(size):
         [[source.randrange(words) for _ in range(count)] for words, count in ((400, part), (5, 7), (400, part))]
         for part in (500, size - 500)
     )
-    expected = [length(*pair) for pair in zip(references, hypotheses, strict=True)]
-    assert subsequence_lengths(RaggedPairs(ragged(hypotheses), ragged(references))).tolist() == expected
+    check_lengths(hypotheses, references)
 
 
 @pytest.mark.parametrize("count", [union.FEW_PAIRS - 1, union.FEW_PAIRS])
@@ -195,8 +187,7 @@ def test_summaries_around_the_number_that_is_counted_in_plain_python(count):
         [[[source.randrange(9) for _ in range(source.randrange(7))] for _ in range(3)] for _ in range(count)]
         for _ in range(2)
     )
-    expected = [hits(*pair) for pair in zip(hypotheses, references, strict=True)]
-    assert hits_of_ragged(hypotheses, references).tolist() == expected
+    check_hits(hypotheses, references)
 
 
 @pytest.mark.parametrize("steps", [33, 40, 41])
@@ -207,8 +198,7 @@ def test_both_halves_have_the_lengths_of_the_table(steps, letters):
         [[source.randrange(letters) for _ in range(width)] for _ in range(3)] for width in (70, steps)
     )
     assert lengths.halves_are_faster(3, 2, steps)
-    found = subsequence_lengths(PaddedPairs(with_rubbish(hypotheses, 0), with_rubbish(references, 0)))
-    assert found.tolist() == [length(*pair) for pair in zip(references, hypotheses, strict=True)]
+    check_lengths(hypotheses, references, spare=0)
 
 
 @pytest.mark.parametrize(
@@ -222,14 +212,8 @@ def test_both_halves_have_the_lengths_of_the_table(steps, letters):
     ],
 )
 def test_repeats_that_borrow_across_every_word(hypothesis, reference):
-    expected = length(reference, hypothesis)
-    assert subsequence_lengths(RaggedPairs(ragged([hypothesis]), ragged([reference]))).tolist() == [expected]
-    assert subsequence_lengths(PaddedPairs(with_rubbish([hypothesis]), with_rubbish([reference]))).tolist() == [
-        expected
-    ]
-    halves = [[hypothesis[:90], hypothesis[90:]]], [[reference[:50], reference[50:]]]
-    found = hits_of_ragged(*halves)
-    assert found.tolist() == [hits(halves[0][0], halves[1][0])]
+    check_lengths([hypothesis], [reference])
+    check_hits([[hypothesis[:90], hypothesis[90:]]], [[reference[:50], reference[50:]]])
 
 
 @pytest.mark.parametrize("separator", [SMALLEST, LARGEST, 0])
@@ -265,28 +249,17 @@ def test_a_vocabulary_too_large_for_one_key():
     assert found.tolist() == [length(*pair) for pair in zip(references, hypotheses, strict=True)]
 
 
-@pytest.mark.parametrize(("layout", "paired"), [(ragged, RaggedPairs), (with_rubbish, PaddedPairs)])
+@pytest.mark.parametrize("spare", [0, 1])
 @pytest.mark.parametrize("pairs", [[], [([], [])], [([], [1]), ([1], []), ([], [])], [([], [1]), ([0, 1], [1])]])
-def test_empty_documents(pairs, layout, paired):
-    hypotheses, references = sides(pairs)
-    expected = [length(reference, hypothesis) for hypothesis, reference in pairs]
-    found = subsequence_lengths(paired(layout(hypotheses), layout(references)))
-    assert (found.tolist(), found.dtype) == (expected, torch.int64)
-    if layout is with_rubbish:
-        assert (
-            subsequence_lengths(PaddedPairs(with_rubbish(hypotheses, 0), with_rubbish(references, 0))).tolist()
-            == expected
-        )
+def test_empty_documents(pairs, spare):
+    check_lengths(*sides(pairs), spare)
 
 
 @pytest.mark.parametrize(
     "pairs", [[], [([], [])], [([], [[1]]), ([[1]], []), ([[], [1]], [[], [], [1]])], [([[]], [[], []])]]
 )
 def test_empty_summaries(pairs):
-    hypotheses, references = sides(pairs)
-    expected = [hits(hypothesis, reference) for hypothesis, reference in pairs]
-    assert hits_of_ragged(hypotheses, references).tolist() == expected
-    assert hits_of_padded(hypotheses, references).tolist() == expected
+    check_hits(*sides(pairs))
 
 
 def test_pairs_of_different_size_are_not_padded_together():
@@ -303,10 +276,9 @@ def test_results_stand_in_the_order_of_the_pairs():
     sizes = [source.choice([0, 1, 3, 40, 150]) for _ in range(60)]
     hypotheses, references = ([[source.randrange(5) for _ in range(size)] for size in sizes] for _ in range(2))
     source.shuffle(references)
-    expected = [length(*pair) for pair in zip(references, hypotheses, strict=True)]
     for words in (200, 3 << 20):
         with bounds(words=words, step_words=4):
-            assert subsequence_lengths(RaggedPairs(ragged(hypotheses), ragged(references))).tolist() == expected
+            check_lengths(hypotheses, references)
 
 
 def both_counts(hypotheses, hypothesis_lengths, references, reference_lengths):
@@ -323,10 +295,8 @@ def test_padded_tokens_never_wait_for_the_device(moved):
 
 
 def test_padded_tokens_of_several_words_compile_in_one_graph():
-    rows = [
-        *with_rubbish([[0, 1, 2, 0], [2, 2]], 0),
-        *with_rubbish([[1, 2, 0], [2]], 0),
-    ]  # the graph doubles with each position
+    # The graph doubles with each position.
+    rows = [*with_rubbish([[0, 1, 2, 0], [2, 2]], 0), *with_rubbish([[1, 2, 0], [2]], 0)]
     with bounds(word_bits=2):
         torch.compiler.reset()
         compiled = torch.compile(both_counts, fullgraph=True, backend="eager")
