@@ -175,10 +175,9 @@ class Accumulator(Adaptor, Generic[Level]):
         if self.row.device.type != "cpu" or added["row"].device.type != "cpu":
             added = self._send(added)
         rows = added.pop("rows", None)
-        if any(self._codes):  # what the first batch adds are the states
-            for name, value in added.items():
-                before = getattr(self, name)
-                added[name] = torch.maximum(before, value) if name == "reference_range" else before + value
+        for name, value in added.items():
+            before = getattr(self, name)
+            added[name] = torch.maximum(before, value) if name == "reference_range" else before + value
         added["segments"] = self.segments + len(counted.rows)
         if codes != self._codes:
             added["counted"] = host_counts(codes)
@@ -235,7 +234,10 @@ class Accumulator(Adaptor, Generic[Level]):
         else:
             mean = score_corpora(self.scorer.measure, self.score_sum, self.segments.to(self.score_sum.device), "macro")
             score = mean.to(float_dtype(self.device)).to(self.device)
-        return score if any(self._codes) else torch.full_like(score, self.scorer.empty_score)
+        # Reading the number from an accelerator would wait.
+        if self.segments.device.type == "cpu" and self.segments.item():
+            return score
+        return torch.where(self.segments > 0, score, self.scorer.empty_score)
 
     def details(self) -> dict[str, Tensor]:
         """Return the parts of the corpus score by name, from the sums over all segments, whatever ``average`` is."""

@@ -158,7 +158,7 @@ class Adaptor(torchmetrics.Metric):
             if self._computed is not None:
                 return cast(Value, self._computed)
             with self.synced(self._to_sync):
-                if self.update_called and not self._codes[0]:
+                if self.update_called and not self.counted.tolist()[0]:
                     warn_of_no_segment()
                 value = compute(*args, **kwargs)
             if self.compute_with_cache:

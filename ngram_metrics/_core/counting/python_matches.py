@@ -69,7 +69,7 @@ def _match(hypothesis: Tokens, references: Sequence[Tokens], rows: Sequence[list
     middle = len(tokens)
     ends = []
     for reference in references:
-        tokens += reference
+        tokens.extend(reference)
         tokens.append(_END_OF_REFERENCE)
         ends.append(len(tokens))
     row = rows[0]
