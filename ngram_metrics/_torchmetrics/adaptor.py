@@ -126,20 +126,20 @@ class Adaptor(torchmetrics.Metric):
             return super().forward(preds, target)
 
     def _wrap_update(self, update: Callable[..., None]) -> Callable[..., None]:
-        """Count updates, and undo what a failed one has set."""
-        # Metric._wrap_update counts an update before an error can occur. Here are no gradients, and rows move at once.
+        """Undo what a failed update has set, in the states and in torchmetrics' attributes."""
+        # Metric._wrap_update counts an update and drops the computed value before an error can occur.
+        count_updates = super()._wrap_update(update)
 
         @functools.wraps(update)
         def update_or_undo(*args: object, **kwargs: object) -> None:
             if torch.compiler.is_compiling():
-                update(*args, **kwargs)
-                # A graph holds for one number of updates: a count of them would compile each step anew.
+                # A graph holds for one number of updates: torchmetrics' count of them would compile each step anew.
                 self._update_count = max(1, self._update_count)
-            else:
-                with self._undo_on_error():
-                    update(*args, **kwargs)
-                self._update_count += 1
-            self._computed = None
+                self._computed = None
+                update(*args, **kwargs)
+                return
+            with self._undo_on_error():
+                count_updates(*args, **kwargs)
 
         return update_or_undo
 

@@ -261,6 +261,35 @@ def test_a_subclass_may_join_processes_in_its_own_way() -> None:
     assert len(joined) == 1
 
 
+def test_states_that_are_written_in_place_are_what_was_counted() -> None:
+    """As a caller's own ``all_reduce`` writes them, on a rank that has no data too."""
+    counted, metric = Bleu(), Bleu()
+    counted.update(["the cat sat on the mat"], ["the cat is on the mat"])
+    for name in ("segments", "counted", "reference_range", "row"):
+        getattr(metric, name).copy_(getattr(counted, name))
+    with pytest.warns(UserWarning, match="before the ``update`` method"):
+        assert metric.compute() == counted.compute()
+    for each in (metric, counted):
+        each.update(["a b c d e"], ["a b c d x"])
+    assert metric.compute() == counted.compute()
+
+
+def test_a_subclass_adds_its_own_states_as_to_any_metric_of_torchmetrics() -> None:
+    class WithLoss(Bleu):
+        def __init__(self) -> None:
+            super().__init__(compute_on_cpu=True)
+            self.add_state("loss", torch.zeros(()), "sum")
+
+        def update(self, preds: Any, target: Any, loss: torch.Tensor) -> None:  # type: ignore[override]
+            super().update(preds, target)
+            self.loss = self.loss + loss
+
+    metric = WithLoss()
+    metric.update(["a b"], ["a b"], torch.ones((), requires_grad=True))
+    assert metric.loss == 1
+    assert not metric.loss.requires_grad
+
+
 def test_who_saved_the_states_takes_as_many_bytes_on_every_rank():
     for length in range(256):
         settings, states = {"tokenizer": "x" * length}, {"row": torch.zeros(2)}

@@ -38,6 +38,16 @@ def test_matches_and_lengths_are_those_of_plain_loops(hypothesis, references, or
     assert match_short_pair(hypothesis, references[0]) == (*expected[0][:2], length)
 
 
+def test_a_sequence_that_adds_itself_to_lists_is_read_as_any_other():
+    class Added(tuple):
+        __slots__ = ()
+
+        def __radd__(self, other):
+            raise AssertionError
+
+    assert match_ngrams(Added("abc"), [Added("abd")], 3) == [2, 1, 0]
+
+
 @pytest.mark.parametrize("spare", [0, 1])
 def test_long_texts_are_counted_as_slices(monkeypatch, spare):
     sliced = []
