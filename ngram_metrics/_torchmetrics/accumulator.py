@@ -187,7 +187,7 @@ class Accumulator(Adaptor, Generic[Level]):
         self.__dict__.update(added, _codes=codes)
 
     def _send(self, added: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Return what a batch adds to the states, like them, with one copy from one device to another."""
+        """Return what a batch adds to the states, on their devices, with one copy from one device to another."""
         names_by_route: dict[tuple[torch.device, torch.device, int], list[str]] = {}
         for name, tensor in added.items():
             route = tensor.device, self._device_of(name), tensor.element_size()
@@ -197,9 +197,7 @@ class Accumulator(Adaptor, Generic[Level]):
             sent.update(zip(names, copy_to(device, *(added[name] for name in names)), strict=True))
             if "rows" in names and source != device:
                 sent["rows"] = sent["rows"].clone()  # a view would be saved with all that was sent
-        return {
-            name: tensor if name == "rows" else tensor.to(getattr(self, name).dtype) for name, tensor in sent.items()
-        }
+        return sent
 
     @overload
     def compute(self: Accumulator[None]) -> Tensor: ...
