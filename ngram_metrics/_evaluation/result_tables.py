@@ -428,7 +428,8 @@ def _detail_columns(outcome: Outcome, value: str, style: Style) -> list[list[str
     results = [system_results[value] for system_results in outcome.results.values()]
     columns = []
     if len(results) > 1:
-        ranks = outcome.ranks[value].values()
+        rank_of = outcome.ranks[value]
+        ranks = [rank_of[system] for system in outcome.results]
         columns.append(["difference", *(format_difference(result, style.places) for result in results)])
         columns += [["p", *map(format_p_value, results)], ["rank", *map(format_rank, ranks)]]
     for name in list_parts(results[0]):

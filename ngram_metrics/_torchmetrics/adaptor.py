@@ -318,7 +318,7 @@ class Adaptor(torchmetrics.Metric):
             except ValueError as error:
                 error_msgs.append(str(error))
                 return
-            has_share = any(cast(Tensor, saved["counted"]).tolist())
+            has_share = cast(Tensor, saved["counted"]).tolist()[0]  # 0 before any segment
             if has_share and not self._takes(saved_by["rank"], saved_by["processes"]):
                 self.reset()
             else:
