@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
 
 import torch
@@ -25,6 +25,7 @@ from ngram_metrics._torchmetrics.adaptor import Adaptor
 from ngram_metrics._torchmetrics.plots import add_ends, plot_histogram, plot_values, steps_of
 from ngram_metrics._torchmetrics.states import (
     NO_REFERENCES,
+    add_batch,
     all_equal,
     batch_codes,
     callables_number,
@@ -165,20 +166,24 @@ class Accumulator(Adaptor, Generic[Level]):
         shape = counted.leading_shape
         samples = shape[1] if shape and self.average == "none" else None
         codes = join_batch_codes(self._codes, batch_codes(counted.kind, samples))
-        added = {"row": counted.sum_rows()}
+        added: dict[str, Any] = {"row": counted.sum_rows()}
         if (reference_range := range_of(counted.references)) is not None:
             added["reference_range"] = reference_range
         if self._keeps_rows:
             added["rows"] = counted.stack_rows()
         if self.average == "macro":
             added["score_sum"] = score_rows(self.scorer.measure, counted.rows).sum(0)
-        if self.row.device.type != "cpu" or added["row"].device.type != "cpu":
+        is_on_cpu = isinstance(counted.rows, list) or counted.rows.is_cpu
+        if not (is_on_cpu and self.row.is_cpu):
             added = self._send(added)
         rows = added.pop("rows", None)
         for name, value in added.items():
-            before = getattr(self, name)
-            added[name] = torch.maximum(before, value) if name == "reference_range" else before + value
-        added["segments"] = self.segments + len(counted.rows)
+            added[name] = add_batch(name, getattr(self, name), value)
+        segments = len(counted.rows)
+        if isinstance(counted.rows, list) and self.row.is_cpu:
+            added["segments"] = host_counts(int(self.segments.item()) + segments)
+        else:
+            added["segments"] = self.segments + segments
         if codes != self._codes:
             added["counted"] = host_counts(codes)
         # The states are set after everything is computed: after an error, even out of memory, they count whole batches.
@@ -186,15 +191,16 @@ class Accumulator(Adaptor, Generic[Level]):
             self.__dict__["rows"].append(rows)  # typing.cast would be an empty copy in a compiled graph
         self.__dict__.update(added, _codes=codes)
 
-    def _send(self, added: dict[str, Tensor]) -> dict[str, Tensor]:
+    def _send(self, added: Mapping[str, Tensor | list[int]]) -> dict[str, Tensor]:
         """Return what a batch adds to the states, on their devices, with one copy from one device to another."""
+        tensors = {name: host_counts(value) if isinstance(value, list) else value for name, value in added.items()}
         names_by_route: dict[tuple[torch.device, torch.device, int], list[str]] = {}
-        for name, tensor in added.items():
+        for name, tensor in tensors.items():
             route = tensor.device, self._device_of(name), tensor.element_size()
             names_by_route.setdefault(route, []).append(name)
         sent: dict[str, Tensor] = {}
         for (source, device, _), names in names_by_route.items():
-            sent.update(zip(names, copy_to(device, *(added[name] for name in names)), strict=True))
+            sent.update(zip(names, copy_to(device, *(tensors[name] for name in names)), strict=True))
             if "rows" in names and source != device:
                 sent["rows"] = sent["rows"].clone()  # a view would be saved with all that was sent
         return sent
@@ -233,14 +239,13 @@ class Accumulator(Adaptor, Generic[Level]):
             mean = score_corpora(self.scorer.measure, self.score_sum, self.segments.to(self.score_sum.device), "macro")
             score = mean.to(float_dtype(self.device)).to(self.device)
         # Reading the number from an accelerator would wait.
-        if self.segments.device.type == "cpu" and self.segments.item():
+        if self.segments.is_cpu and self.segments.item():
             return score
         return torch.where(self.segments > 0, score, self.scorer.empty_score)
 
     def details(self) -> dict[str, Tensor]:
         """Return the parts of the corpus score by name, from the sums over all segments, whatever ``average`` is."""
-        with self.synced():
-            return {name: part.clone() for name, part in self.scorer.parts(self.row).items()}
+        return self.call_synced(lambda: {name: part.clone() for name, part in self.scorer.parts(self.row).items()})
 
     @property
     def signature(self) -> str:
@@ -249,8 +254,7 @@ class Accumulator(Adaptor, Generic[Level]):
         ``nrefs`` is the number of references per segment so far, such as 1 or 1-4. It covers all processes: in a
         distributed run, read the signature on every process.
         """
-        with self.synced():
-            return self.local_signature()
+        return self.call_synced(self.local_signature)
 
     def local_signature(self) -> str:
         """Return the signature for the segments of this process, without waiting for the others."""
@@ -260,8 +264,10 @@ class Accumulator(Adaptor, Generic[Level]):
 
     def has_one_reference(self) -> bool:
         """Return whether each segment of all processes has exactly one reference."""
-        with self.synced():
-            return self.scorer.measure.has_references and self.reference_range.abs().tolist() == [1, 1]
+        return self.scorer.measure.has_references and self.call_synced(lambda: self.reference_range.abs().tolist()) == [
+            1,
+            1,
+        ]
 
     def segment_rows(self) -> Tensor:
         """Return the counts of each segment, ``(segments, fields)`` int64, of all processes, rank by rank.
@@ -271,8 +277,7 @@ class Accumulator(Adaptor, Generic[Level]):
         """
         if not self._keeps_rows:
             raise ValueError(f"this {type(self).__name__} keeps sums only: construct it with confidence=0.95")
-        with self.synced():
-            return self._all_rows()
+        return self.call_synced(self._all_rows)
 
     def plot(self, val: Value | Sequence[Value] | None = None, ax: Axes | None = None) -> tuple[Figure, Axes]:
         """Plot one value, or a list of values over the steps, or for average none a histogram of the segments' scores.

@@ -6,9 +6,8 @@ States are checked before anything changes, so that an error leaves them as they
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import torch
 import torchmetrics
@@ -29,6 +28,7 @@ from ngram_metrics._torchmetrics.states import (
     callables_number,
     check_checksum,
     check_states,
+    copy_state,
     gather_buffers,
     gather_packed,
     join_shares,
@@ -46,6 +46,7 @@ from ngram_metrics._torchmetrics.states import (
 
 #: Gathers the bytes of all ranks in a group, which is a keyword.
 Gather: TypeAlias = Callable[..., list[Tensor]]
+Returned = TypeVar("Returned")
 #: Attributes that torchmetrics' ``Metric._forward_reduce_state_update`` changes, and restores only if nothing raises.
 _SWITCHES = (
     *("_update_count", "_computed", "_forward_cache", "_to_sync", "_should_unsync", "_enable_grad", "_is_synced"),
@@ -113,7 +114,7 @@ class Adaptor(torchmetrics.Metric):
         attributes = self.__dict__
         for name, default in self._defaults.items():
             if name not in _OF_SETTINGS:
-                attributes[name] = default.clone() if isinstance(default, Tensor) else []
+                attributes[name] = copy_state(default) if isinstance(default, Tensor) else []
         unset = dict.fromkeys(("_computed", "_forward_cache", "_cache"))
         attributes.update(unset, _update_count=0, _is_synced=False, _codes=(0, 0))
 
@@ -122,8 +123,7 @@ class Adaptor(torchmetrics.Metric):
     def forward(self, preds: Hypotheses, target: References) -> Value:
         """Count a batch and return the score of this batch. If it raises, the states do not change."""
         # Metric.forward resets the states before it counts: an error would lose all batches before.
-        with self._undo_on_error():
-            return super().forward(preds, target)
+        return self._call_or_undo(super().forward, preds, target)
 
     def _wrap_update(self, update: Callable[..., None]) -> Callable[..., None]:
         """Undo what a failed update has set, in the states and in torchmetrics' attributes."""
@@ -138,8 +138,7 @@ class Adaptor(torchmetrics.Metric):
                 self._computed = None
                 update(*args, **kwargs)
                 return
-            with self._undo_on_error():
-                count_updates(*args, **kwargs)
+            self._call_or_undo(count_updates, *args, **kwargs)
 
         return update_or_undo
 
@@ -147,6 +146,11 @@ class Adaptor(torchmetrics.Metric):
         """Warn of missing data, synchronize, and restore the states after an error."""
         # Metric._wrap_compute turns the score of a single segment, (1,), into a number, and copies each value, which
         # takes as long as the score. Here no value is a state.
+
+        def compute_or_warn(*args: object, **kwargs: object) -> Value:
+            if self.update_called and not self.counted.tolist()[0]:
+                warn_of_no_segment()
+            return compute(*args, **kwargs)
 
         @functools.wraps(compute)
         def compute_or_reuse(*args: object, **kwargs: object) -> Value:
@@ -157,10 +161,7 @@ class Adaptor(torchmetrics.Metric):
                 )
             if self._computed is not None:
                 return cast(Value, self._computed)
-            with self.synced(self._to_sync):
-                if self.update_called and not self.counted.tolist()[0]:
-                    warn_of_no_segment()
-                value = compute(*args, **kwargs)
+            value = self.call_synced(lambda: compute_or_warn(*args, **kwargs), self._to_sync)
             if self.compute_with_cache:
                 self._computed = value  # type: ignore[assignment]  # torchmetrics declares None
             return value
@@ -352,15 +353,14 @@ class Adaptor(torchmetrics.Metric):
         self._defaults["callables"] = callables
         self.callables = callables.clone()
 
-    @contextmanager
-    def synced(self, should_sync: bool | None = None) -> Iterator[None]:
-        """Join the states of all processes for a ``with`` block, by default where ``compute`` would."""
+    def call_synced(self, function: Callable[[], Returned], should_sync: bool | None = None) -> Returned:
+        """Call a function while the states are those of all processes, by default where ``compute`` would join them."""
         # Metric.sync_context does not reach its unsync after an error: this process would keep the states of all.
         was_synced = self._is_synced
         joins = self.sync_on_compute and not was_synced if should_sync is None else should_sync
         self.sync(dist_sync_fn=self.dist_sync_fn, should_sync=joins)
         try:
-            yield
+            return function()
         finally:
             if self._is_synced and not was_synced and self._should_unsync:
                 self.unsync()
@@ -382,10 +382,13 @@ class Adaptor(torchmetrics.Metric):
             self._check_settings(incoming["settings"], described)
             if set(self._defaults) <= set(incoming):  # otherwise _reduce_states names the missing states
                 check_states({name: incoming[name] for name in self.saved_defaults()}, self.saved_defaults())
-        with self._undo_on_error():
-            super().merge_state(incoming_state)
+
+        def merge() -> None:
+            super(Adaptor, self).merge_state(incoming_state)
             if self._keeps_rows:
                 self.rows = rows + move_state(list_rows(incoming["rows"]), self._device_of("rows"))
+
+        self._call_or_undo(merge)
         # Metric.merge_state counts no update, so compute would warn, and it keeps the value computed before.
         self._update_count += incoming_state.update_count if isinstance(incoming_state, torchmetrics.Metric) else 1
         self._computed = None
@@ -427,14 +430,13 @@ class Adaptor(torchmetrics.Metric):
         all_equal(torch.stack([buffer[:compared] for buffer in buffers]))
         return [unpack_states(buffer[len(level) :], self.saved_defaults()) for buffer in buffers]
 
-    @contextmanager
-    def _undo_on_error(self) -> Iterator[None]:
-        """Restore the states, and what torchmetrics changes with them, if the body of the ``with`` statement raises."""
+    def _call_or_undo(self, function: Callable[..., Returned], *args: object, **kwargs: object) -> Returned:
+        """Call a function, and restore the states and what torchmetrics changes with them if it raises."""
         before = {**self.__dict__}
         # Lists grow in place. They are cut back and not copied: a copy would take longer with every batch.
         lengths = {name: len(before[name]) for name in self._defaults if type(before[name]) is list}
         try:
-            yield
+            return function(*args, **kwargs)
         except BaseException:
             self.__dict__.update({name: before[name] for name in (*self._defaults, *_SWITCHES, "_codes")})
             for name, length in lengths.items():

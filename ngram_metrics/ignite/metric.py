@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.basics.option_checks import check_choice
-from ngram_metrics._core.scoring.scorer import rename_values
+from ngram_metrics._core.scoring.scorer import Value, rename_values
 from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.messages import warn_user
 from ngram_metrics._torchmetrics.accumulator import Accumulator, changed_settings
@@ -166,10 +166,7 @@ class IgniteMetric(Metric):
         Raises:
             NotComputableError: no data yet, except for micro BLEU.
         """
-        with self._accumulator.synced():
-            if not self._scores_no_data and int(self._accumulator.segments) == 0:
-                raise NotComputableError(self._no_data.format(type(self).__name__))
-            result = Accumulator.compute(self._accumulator)
+        result = self._accumulator.call_synced(self._compute_synced)
         if self._returns_tensors:
             return result
         if not isinstance(result, dict):
@@ -177,6 +174,11 @@ class IgniteMetric(Metric):
         # One copy for all, because each would wait for the device.
         numbers: list[float] = torch.stack(list(result.values())).tolist()
         return dict(zip(result, numbers, strict=True))
+
+    def _compute_synced(self) -> Value:
+        if not self._scores_no_data and int(self._accumulator.segments) == 0:
+            raise NotComputableError(self._no_data.format(type(self).__name__))
+        return Accumulator.compute(self._accumulator)
 
     def completed(self, engine: Engine, name: str) -> None:
         """Write the value, or several as ``metrics_result_mode`` says, under names that begin with ``name``."""

@@ -340,7 +340,7 @@ def ragged_sides(
 def has_data(ids: Tensor) -> bool:
     """Return whether a tensor has data in the memory of the CPU, which it has not in ``torch.vmap``."""
     try:
-        return ids.device.type == "cpu" and ids.data_ptr() is not None
+        return ids.is_cpu and ids.data_ptr() is not None
     except RuntimeError:
         return False
 
@@ -365,8 +365,8 @@ def move_result(result: Tensor, device: torch.device | str | None, given: object
     return copy_to(where, result)[0] if result.device.type == "cpu" else result.to(where)
 
 
-def host_counts(counts: Sequence[int] | Sequence[Sequence[int]]) -> Tensor:
-    """Return numbers, or rows of numbers, as an int64 tensor on the CPU, whatever the default device."""
+def host_counts(counts: int | Sequence[int] | Sequence[Sequence[int]]) -> Tensor:
+    """Return a number, several or rows of them as an int64 tensor on the CPU, whatever the default device."""
     return torch.from_numpy(np.array(counts, np.int64))  # a quarter of the time of torch.tensor
 
 

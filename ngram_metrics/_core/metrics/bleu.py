@@ -45,6 +45,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ngram_metrics._core.basics.lazy import torch
@@ -141,7 +142,7 @@ class BleuMeasure(Measure[BleuStatistics]):
         default = _SMOOTH_VALUES.get(self.smooth, 0.0)
         return default if self.smooth_value is None else self.smooth_value
 
-    @property
+    @cached_property
     def layout(self) -> Layout[BleuStatistics]:
         return Layout(BleuStatistics, (self.ngram, self.ngram, None, None))
 

@@ -29,6 +29,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ngram_metrics._core.basics.lazy import torch
@@ -95,7 +96,7 @@ class ChrfMeasure(PairMeasure[MatchStatistics]):
         """The longest orders: of characters and, for chrF++, of words."""
         return (self.char_order, self.word_order) if self.word_order else (self.char_order,)
 
-    @property
+    @cached_property
     def layout(self) -> Layout[MatchStatistics]:
         return Layout(MatchStatistics, (self.char_order + self.word_order,) * 3)
 

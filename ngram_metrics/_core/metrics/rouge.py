@@ -32,7 +32,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
 
 from ngram_metrics._core.basics.lazy import torch
@@ -164,7 +164,7 @@ class RougeMeasure(KeyedMeasure[MatchStatistics]):
         fields = {"keys": ",".join(map(str, self.variants)), "multiref": self.reducer}
         return fields if self.alpha is None else {**fields, "alpha": exact(self.alpha, "g")}
 
-    @property
+    @cached_property
     def layout(self) -> Layout[MatchStatistics]:
         return Layout(MatchStatistics, (len(self.variants),) * 3)
 
@@ -229,7 +229,7 @@ class MeanRougeMeasure(KeyedMeasure[RougeScores]):
 
     variants: tuple[int | str, ...]
 
-    @property
+    @cached_property
     def layout(self) -> Layout[RougeScores]:
         return Layout(RougeScores, (len(self.variants),) * 3)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 from ngram_metrics._core.basics.lazy import torch
@@ -31,6 +32,16 @@ class Layout(Generic[Statistics]):
 
     make: Callable[..., Statistics]
     widths: tuple[int | None, ...]
+
+    @cached_property
+    def columns(self) -> list[int | slice]:
+        """The columns of each field in a row."""
+        columns: list[int | slice] = []
+        start = 0
+        for width in self.widths:
+            columns.append(start if width is None else slice(start, start + width))
+            start += 1 if width is None else width
+        return columns
 
 
 class MatchStatistics(NamedTuple):

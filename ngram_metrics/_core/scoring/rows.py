@@ -32,17 +32,7 @@ def pack(statistics: Statistics, layout: Layout[Statistics]) -> Tensor:
 
 def unpack(rows: Tensor, layout: Layout[Statistics]) -> Statistics:
     """Return the statistics of rows ``(..., row_width)``: the inverse of ``pack``."""
-    return layout.make(*(rows[..., columns] for columns in _columns(layout)))
-
-
-def _columns(layout: Layout[Statistics]) -> list[int | slice]:
-    """Return the columns of each field in a row."""
-    columns: list[int | slice] = []
-    start = 0
-    for width in layout.widths:
-        columns.append(start if width is None else slice(start, start + width))
-        start += 1 if width is None else width
-    return columns
+    return layout.make(*(rows[..., columns] for columns in layout.columns))
 
 
 def score_rows(measure: AnyMeasure, rows: Tensor | Sequence[Sequence[int]], most: int = PYTHON_ROWS) -> Tensor:
@@ -57,6 +47,8 @@ def score_rows(measure: AnyMeasure, rows: Tensor | Sequence[Sequence[int]], most
         rows = host_counts(rows)
     is_few = 0 < rows.shape[:-1].numel() <= most and measure.python_text_limit > 0
     if is_few and not rows.is_floating_point() and not must_use_torch() and has_data(rows):
+        if rows.dim() == 1:
+            return _score_in_python(measure, [rows.tolist()], ())
         return _score_in_python(measure, rows.numpy().reshape(-1, rows.shape[-1]).tolist(), rows.shape[:-1])
     return measure.score(unpack(rows, measure.layout))
 
@@ -76,9 +68,9 @@ def score_corpora(measure: AnyMeasure, sums: Tensor, segments: Tensor | int, ave
 
 def _score_in_python(measure: AnyMeasure, rows: Sequence[Sequence[int]], shape: tuple[int, ...]) -> Tensor:
     """Return the scores ``(*shape, *score_shape)`` of rows, one by one, in plain Python."""
-    fields = _columns(measure.layout)
+    columns_of_fields = measure.layout.columns
     try:
-        scores = [measure.score_in_python([row[columns] for columns in fields]) for row in rows]
+        scores = [measure.score_in_python([row[columns] for columns in columns_of_fields]) for row in rows]
     except OverflowError:  # weights may make a score infinite
         return measure.score(unpack(host_counts(rows).reshape(*shape, -1), measure.layout))
     # A third of the time of torch.tensor.

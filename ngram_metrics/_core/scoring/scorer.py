@@ -47,10 +47,10 @@ class Counted(NamedTuple):
     references: DocumentGroups | PaddedReferences | list[int]
     leading_shape: tuple[int, ...] | None
 
-    def sum_rows(self) -> Tensor:
-        """Return the sum of the rows, ``(fields,)``."""
+    def sum_rows(self) -> Tensor | list[int]:
+        """Return the sum of the rows, ``(fields,)``, of a small batch as a list."""
         if isinstance(self.rows, list):
-            return host_counts([*map(sum, zip(*self.rows, strict=True))])
+            return [*map(sum, zip(*self.rows, strict=True))]
         return self.rows.sum(0)
 
     def stack_rows(self) -> Tensor:

@@ -181,7 +181,7 @@ def read(
     if isinstance(preds, tensors) and isinstance(target, tensors):
         return _read_padded(preds, target)
     try:
-        return _read_lists(preds, target)
+        return _read_lists(preds, target, tensors)
     except (TypeError, ValueError) as error:
         if look_swapped(preds, target):
             kind = TypeError if isinstance(error, TypeError) else ValueError
@@ -189,7 +189,7 @@ def read(
         raise
 
 
-def _read_lists(preds: object, target: object) -> Segments:
+def _read_lists(preds: object, target: object, tensors: tuple[type, ...]) -> Segments:
     """Read a batch of which at least one side is a sequence."""
     if isinstance(preds, str):
         # target is the references of the segment, or a batch of one segment with its references.
@@ -199,7 +199,7 @@ def _read_lists(preds: object, target: object) -> Segments:
             target = [target]
     elif isinstance(target, str) and isinstance(preds, Sized) and len(preds) == 1:
         target = [target]
-    are_padded = [isinstance(side, tensor_types()) for side in (preds, target)]
+    are_padded = isinstance(preds, tensors), isinstance(target, tensors)
     segments = _items("preds", preds)
     items = _items("target", target)
     if len(segments) != len(items):
