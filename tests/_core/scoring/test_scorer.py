@@ -100,9 +100,10 @@ def check(scorer: Scorer, preds: Any, target: Any) -> None:
     arrays, *others = ways(scorer, counted, preds, target)
     for other in others:
         torch.testing.assert_close(other.stack_rows(), arrays.stack_rows(), rtol=0, atol=1e-15)
-        torch.testing.assert_close(other.sum_rows(), arrays.stack_rows().sum(0), rtol=0, atol=1e-15)
+        torch.testing.assert_close(torch.as_tensor(other.sum_rows()), arrays.stack_rows().sum(0), rtol=0, atol=1e-15)
         assert len(other.rows) == len(arrays.rows)
-        assert range_of(other.references).equal(range_of(arrays.references))
+        ranges = (torch.as_tensor(range_of(one.references)) for one in (other, arrays))
+        assert torch.equal(*ranges)
         assert (other.kind, other.leading_shape) == (arrays.kind, arrays.leading_shape)
     scores, *others = ways(scorer, scorer, preds, target)
     for other in others:
