@@ -166,9 +166,7 @@ class Accumulator(Adaptor, Generic[Level]):
         shape = counted.leading_shape
         samples = shape[1] if shape and self.average == "none" else None
         codes = join_batch_codes(self._codes, batch_codes(counted.kind, samples))
-        added: dict[str, Any] = {"row": counted.sum_rows()}
-        if (reference_range := range_of(counted.references)) is not None:
-            added["reference_range"] = reference_range
+        added: dict[str, Any] = {"row": counted.sum_rows(), "reference_range": range_of(counted.references)}
         if self._keeps_rows:
             added["rows"] = counted.stack_rows()
         if self.average == "macro":
@@ -264,10 +262,8 @@ class Accumulator(Adaptor, Generic[Level]):
 
     def has_one_reference(self) -> bool:
         """Return whether each segment of all processes has exactly one reference."""
-        return self.scorer.measure.has_references and self.call_synced(lambda: self.reference_range.abs().tolist()) == [
-            1,
-            1,
-        ]
+        reference_range = self.call_synced(lambda: self.reference_range.abs().tolist())
+        return self.scorer.measure.has_references and reference_range == [1, 1]
 
     def segment_rows(self) -> Tensor:
         """Return the counts of each segment, ``(segments, fields)`` int64, of all processes, rank by rank.

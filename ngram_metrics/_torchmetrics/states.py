@@ -144,8 +144,8 @@ def _name_samples(code: int) -> str:
     return "1" if samples < 0 else str(samples)
 
 
-def range_of(references: DocumentGroups | PaddedReferences | list[int]) -> Tensor | list[int] | None:
-    """Return the range of the numbers of references of a batch, or None for a batch without segments.
+def range_of(references: DocumentGroups | PaddedReferences | list[int]) -> Tensor | list[int]:
+    """Return the range of the numbers of references of a batch.
 
     A range is ``[-fewest, most]`` int64, so that the maximum joins two: a list, or a tensor on the device of padded
     references.
@@ -153,26 +153,26 @@ def range_of(references: DocumentGroups | PaddedReferences | list[int]) -> Tenso
     if isinstance(references, PaddedReferences):
         lengths = references.tokens.lengths
         if len(lengths) == 0:
-            return None
+            return [*NO_REFERENCES]
         if references.present is None:
             return torch.arange(-1, 2, 2, device=lengths.device)  # one each
         counts = references.present.sum(1)
         return torch.stack((-counts, counts)).amax(1)
     if isinstance(references, DocumentGroups):
         references = references.counts.tolist()
-    return [-min(references), max(references)] if references else None
+    return [-min(references), max(references)] if references else [*NO_REFERENCES]
 
 
 def copy_state(state: Tensor) -> Tensor:
     """Return a copy of a state."""
-    # For a few numbers ``clone`` takes three times as long.
+    # Alone ``clone`` is as fast. Between small updates its code has left the cache of the processor.
     return host_counts(state.tolist()) if state.is_cpu and state.dtype == torch.int64 else state.clone()
 
 
 def add_batch(name: str, state: Tensor, added: Tensor | list[int]) -> Tensor:
-    """Return a state with what a batch adds to it, for a state on the CPU as a list, which takes less time."""
+    """Return a state with what a batch adds to it, as a list if the state is on the CPU, or as a tensor beside it."""
     is_maximum = name == "reference_range"
-    if isinstance(added, list):
+    if isinstance(added, list):  # as in copy_state
         return host_counts([*map(max if is_maximum else add, state.tolist(), added)])
     return torch.maximum(state, added) if is_maximum else state + added
 
