@@ -13,7 +13,7 @@ from torch import Tensor
 from ngram_metrics._core.basics.option_checks import RESAMPLES
 from ngram_metrics._core.counting.documents import host_counts
 from ngram_metrics._core.scoring.resampling import ExactSum, interval
-from ngram_metrics._core.scoring.rows import row_width, score_corpora, unpack
+from ngram_metrics._core.scoring.rows import score_corpora, unpack
 from ngram_metrics._core.scoring.scorer import Scorer, count_systems
 from ngram_metrics._core.text.messages import numbered_from
 from ngram_metrics._evaluation.results import (
@@ -47,7 +47,7 @@ class SystemCounts:
         self.segments = 0
         measure = scorer.measure
         #: The summed counts, ``(fields,)``.
-        self.row = torch.zeros(row_width(measure.layout), dtype=measure.row_dtype, device="cpu")
+        self.row = torch.zeros(measure.layout.row_width, dtype=measure.row_dtype, device="cpu")
         self._score_sums = [ExactSum() for _ in range(math.prod(measure.score_shape))]
         self._rows: list[Tensor] = []
 

@@ -16,7 +16,7 @@ from ngram_metrics._core.basics.keywords import named_arguments, options_of, unk
 from ngram_metrics._core.basics.option_checks import RESAMPLES, Average, check_confidence
 from ngram_metrics._core.counting.documents import copy_to, float_dtype, host_counts
 from ngram_metrics._core.scoring.resampling import SEED
-from ngram_metrics._core.scoring.rows import row_width, score_corpora, score_rows
+from ngram_metrics._core.scoring.rows import score_corpora, score_rows
 from ngram_metrics._core.scoring.scorer import Scorer, Value
 from ngram_metrics._core.scoring.signature import format_references
 from ngram_metrics._core.text.input_types import Hypotheses, References
@@ -121,7 +121,7 @@ class Accumulator(Adaptor, Generic[Level]):
         self._add_tensor("callables", callables_number(reader, measure), "max")
         self._add_tensor("segments", _zeros((), torch.int64), "sum")
         self._add_tensor("reference_range", torch.tensor(NO_REFERENCES, dtype=torch.int64, device="cpu"), "max")
-        self._add_tensor("row", _zeros((row_width(measure.layout),), measure.row_dtype), "sum")
+        self._add_tensor("row", _zeros((measure.layout.row_width,), measure.row_dtype), "sum")
         if average == "macro":
             self._add_tensor("score_sum", _zeros(measure.score_shape, torch.float64), "sum")
         if self._keeps_rows:

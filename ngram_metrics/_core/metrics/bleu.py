@@ -45,7 +45,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ngram_metrics._core.basics.lazy import torch
@@ -127,6 +126,7 @@ class BleuMeasure(Measure[BleuStatistics]):
             object.__setattr__(self, "smooth_value", value)
         if self.weights is not None:
             object.__setattr__(self, "weights", _checked_weights(self.weights, self.ngram))
+        object.__setattr__(self, "layout", Layout(BleuStatistics, (self.ngram, self.ngram, None, None)))
 
     def signature(self) -> dict[str, str]:
         """Return the settings, the first two in sacrebleu's format."""
@@ -141,10 +141,6 @@ class BleuMeasure(Measure[BleuStatistics]):
         """What the smoothing adds or takes."""
         default = _SMOOTH_VALUES.get(self.smooth, 0.0)
         return default if self.smooth_value is None else self.smooth_value
-
-    @cached_property
-    def layout(self) -> Layout[BleuStatistics]:
-        return Layout(BleuStatistics, (self.ngram, self.ngram, None, None))
 
     def statistics(self, batch: Batch) -> BleuStatistics:
         hypotheses, references = batch.sides

@@ -29,7 +29,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ngram_metrics._core.basics.lazy import torch
@@ -81,6 +80,7 @@ class ChrfMeasure(PairMeasure[MatchStatistics]):
         if self.char_order + self.word_order == 0:
             raise ValueError("char_order and word_order are both 0: expected at least one order")
         object.__setattr__(self, "beta", checked_number(self.beta, "beta", MAX_NUMBER, "F is then the recall"))
+        object.__setattr__(self, "layout", Layout(MatchStatistics, (self.char_order + self.word_order,) * 3))
 
     def signature(self) -> dict[str, str]:
         """Return the settings, all but the last in sacrebleu's format."""
@@ -95,10 +95,6 @@ class ChrfMeasure(PairMeasure[MatchStatistics]):
     def pair_orders(self) -> tuple[int, ...]:
         """The longest orders: of characters and, for chrF++, of words."""
         return (self.char_order, self.word_order) if self.word_order else (self.char_order,)
-
-    @cached_property
-    def layout(self) -> Layout[MatchStatistics]:
-        return Layout(MatchStatistics, (self.char_order + self.word_order,) * 3)
 
     def statistics(self, batch: Batch) -> MatchStatistics:
         matches, hypothesis, reference = super().statistics(batch)

@@ -32,7 +32,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
 
 from ngram_metrics._core.basics.lazy import torch
@@ -159,14 +159,11 @@ class RougeMeasure(KeyedMeasure[MatchStatistics]):
     def __post_init__(self) -> None:
         checked = tuple(variant if variant in ("L", "Lsum") else checked_order(variant) for variant in self.variants)
         object.__setattr__(self, "variants", checked)
+        object.__setattr__(self, "layout", Layout(MatchStatistics, (len(checked),) * 3))
 
     def signature(self) -> dict[str, str]:
         fields = {"keys": ",".join(map(str, self.variants)), "multiref": self.reducer}
         return fields if self.alpha is None else {**fields, "alpha": exact(self.alpha, "g")}
-
-    @cached_property
-    def layout(self) -> Layout[MatchStatistics]:
-        return Layout(MatchStatistics, (len(self.variants),) * 3)
 
     def statistics(self, batch: Batch) -> MatchStatistics:
         counts, pairs = _count(batch, self.variants)
@@ -229,9 +226,8 @@ class MeanRougeMeasure(KeyedMeasure[RougeScores]):
 
     variants: tuple[int | str, ...]
 
-    @cached_property
-    def layout(self) -> Layout[RougeScores]:
-        return Layout(RougeScores, (len(self.variants),) * 3)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "layout", Layout(RougeScores, (len(self.variants),) * 3))
 
     @property
     def row_dtype(self) -> torch.dtype:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 from ngram_metrics._core.basics.lazy import torch
@@ -28,20 +28,21 @@ class Layout(Generic[Statistics]):
     Attributes:
         make: the type of the statistics.
         widths: for each field its width in a row, or None for a number without a dimension.
+        columns: the columns of each field in a row, or its only one.
+        row_width: the number of columns.
     """
 
     make: Callable[..., Statistics]
     widths: tuple[int | None, ...]
+    columns: Sequence[int | slice] = field(init=False, compare=False)
+    row_width: int = field(init=False, compare=False)
 
-    @cached_property
-    def columns(self) -> list[int | slice]:
-        """The columns of each field in a row."""
-        columns: list[int | slice] = []
-        start = 0
-        for width in self.widths:
-            columns.append(start if width is None else slice(start, start + width))
-            start += 1 if width is None else width
-        return columns
+    def __post_init__(self) -> None:
+        *starts, row_width = accumulate((1 if width is None else width for width in self.widths), initial=0)
+        fields = zip(starts, self.widths, strict=True)
+        columns = [start if width is None else slice(start, start + width) for start, width in fields]
+        object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "row_width", row_width)
 
 
 class MatchStatistics(NamedTuple):
@@ -80,6 +81,8 @@ class Measure(ABC, Generic[Statistics]):
     order, so that the same one of several references is chosen.
     """
 
+    #: The columns of the statistics in a row.
+    layout: Layout[Statistics]
     #: Whether a higher score is better. Comparisons respect it; MBR decoding and rewards require True.
     higher_is_better: ClassVar[bool] = True
     #: Whether hypotheses are compared with references; a measure of texts alone ignores the references of a batch.
@@ -96,11 +99,6 @@ class Measure(ABC, Generic[Statistics]):
     @abstractmethod
     def signature(self) -> dict[str, str]:
         """Return the settings that affect the score, by name, as strings."""
-
-    @property
-    @abstractmethod
-    def layout(self) -> Layout[Statistics]:
-        """The columns of the statistics in a row."""
 
     @property
     def row_dtype(self) -> torch.dtype:

@@ -19,19 +19,14 @@ if TYPE_CHECKING:
 PYTHON_ROWS = 16
 
 
-def row_width(layout: Layout[Statistics]) -> int:
-    """Return the number of columns of a packed row."""
-    return sum(1 if width is None else width for width in layout.widths)
-
-
 def pack(statistics: Statistics, layout: Layout[Statistics]) -> Tensor:
-    """Concatenate the fields of statistics to rows ``(..., row_width)``."""
+    """Concatenate the fields of statistics to rows ``(..., layout.row_width)``."""
     fields = zip(statistics, layout.widths, strict=True)
     return torch.cat([field.unsqueeze(-1) if width is None else field for field, width in fields], -1)
 
 
 def unpack(rows: Tensor, layout: Layout[Statistics]) -> Statistics:
-    """Return the statistics of rows ``(..., row_width)``: the inverse of ``pack``."""
+    """Return the statistics of rows ``(..., layout.row_width)``: the inverse of ``pack``."""
     return layout.make(*(rows[..., columns] for columns in layout.columns))
 
 

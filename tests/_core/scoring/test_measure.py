@@ -17,7 +17,7 @@ from measures import Measured, averaged_score
 from oracles import summed
 
 from ngram_metrics._core.scoring.measure import Measure
-from ngram_metrics._core.scoring.rows import pack, row_width, unpack
+from ngram_metrics._core.scoring.rows import pack, unpack
 
 #: Texts of which ROUGE's rule leaves nothing are among those drawn; `test_input_warnings.py` is about the warning.
 pytestmark = pytest.mark.filterwarnings("ignore:ROUGE's rule for words")
@@ -106,7 +106,7 @@ def test_any_leading_shape_scores_as_its_rows_do(measured, data, shape):
     settings, batch = drawn(data, measured)
     measure, statistics = measured.make(settings), measured.statistics(settings, batch)
     rows = pack(statistics, measure.layout)
-    assert rows.shape == (len(batch), row_width(measure.layout))
+    assert rows.shape == (len(batch), measure.layout.row_width)
     assert rows.dtype == measure.row_dtype
     given_back = unpack(rows, measure.layout)
     assert type(given_back) is type(statistics)
@@ -195,7 +195,7 @@ def test_padded_ids_are_scored_without_waiting_for_the_device(measured):
             continue  # for text only
         measure, reader = measured.make(settings), measured.reader({**settings, "pad_id": 0})
         # Settings that count alike are counted once: on the meta device counting takes long.
-        kind = row_width(measure.layout), settings.get("reducer")
+        kind = measure.layout.row_width, settings.get("reducer")
         if kind not in counted:
             batches = [read_batch(reader, preds, one) for one in ([target] if counted else [target, target[:, 0]])]
             counted[kind] = list(map(measure.statistics, batches))
