@@ -43,7 +43,7 @@ from ngram_metrics._core.basics.option_checks import (
 from ngram_metrics._core.counting.documents import Batch, float_dtype
 from ngram_metrics._core.counting.matches import ngram_totals
 from ngram_metrics._core.counting.python_matches import Tokens, list_totals, match_each
-from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, PairCounts
+from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, PairCounts, limit_of
 from ngram_metrics._core.scoring.references import PairMeasure
 from ngram_metrics._core.scoring.rows import PYTHON_ROWS, pack, score_rows
 from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
@@ -70,8 +70,6 @@ class ChrfMeasure(PairMeasure[MatchStatistics]):
     word_order: int = 0
     beta: float = 2.0
     eps_smoothing: bool = False
-
-    python_text_limit = python_token_limit = 1200
 
     def __post_init__(self) -> None:
         check_booleans(self)
@@ -103,6 +101,10 @@ class ChrfMeasure(PairMeasure[MatchStatistics]):
         matches, hypothesis, reference = super().statistics(batch)
         # The totals of a corpus leave out n-grams of orders that the reference lacks.
         return MatchStatistics(matches, hypothesis * (reference > 0), reference)
+
+    def python_limit(self, tokenizer: object) -> int:
+        limit = limit_of("char", max(1, self.char_order))
+        return 3 * limit // 2 if self.word_order else limit  # arrays count words by themselves
 
     def count_in_python(self, hypothesis: Sequence[Tokens], references: Sequence[Sequence[Tokens]]) -> ChrfCounts:
         rows: list[ChrfCounts] = [([], [], []) for _ in references]

@@ -55,7 +55,7 @@ def score_rows(measure: AnyMeasure, rows: Tensor | Sequence[Sequence[int]], most
         if len(rows) <= most:
             return _score_in_python(measure, rows, (len(rows),))
         rows = host_counts(rows)
-    is_few = 0 < rows.shape[:-1].numel() <= most and measure.python_text_limit > 0
+    is_few = 0 < rows.shape[:-1].numel() <= most and measure.python_limit(None) > 0
     if is_few and not rows.is_floating_point() and not must_use_torch() and has_data(rows):
         return _score_in_python(measure, rows.numpy().reshape(-1, rows.shape[-1]).tolist(), rows.shape[:-1])
     return measure.score(unpack(rows, measure.layout))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, get_args
 
@@ -15,7 +16,7 @@ from ngram_metrics._core.basics.option_checks import RESAMPLES, Average, check_c
 from ngram_metrics._core.counting import numpy_matches
 from ngram_metrics._core.counting.documents import DocumentGroups, PaddedReferences, host_counts, move_result
 from ngram_metrics._core.counting.numpy_matches import must_use_torch
-from ngram_metrics._core.scoring.measure import AnyMeasure
+from ngram_metrics._core.scoring.measure import TOKEN_LIMIT, AnyMeasure
 from ngram_metrics._core.scoring.resampling import ENDS, SEED, bootstrap_scores, clusters_of, interval
 from ngram_metrics._core.scoring.rows import pack, score_corpora, score_rows, unpack
 from ngram_metrics._core.scoring.signature import format_signature
@@ -23,7 +24,6 @@ from ngram_metrics._core.text.input_forms import Kind, PaddedSegments, Segments,
 from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.messages import type_name, warn_of_no_segment
 from ngram_metrics._core.text.reader import Reader
-from ngram_metrics._core.text.word_rules import splits_characters
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -143,19 +143,22 @@ class Scorer:
         """Return whether a batch is counted in plain Python: a small one on a CPU that the reader reads in Python."""
         if numpy_matches.FORCES_TORCH or not len(segments.hypotheses):
             return False
+        limit = self.python_limit(segments.kind)
         if isinstance(segments, PaddedSegments):
             slots = segments.hypotheses.numel() + segments.references.numel()
-            is_small = slots < self.measure.python_token_limit and not must_use_torch()
+            is_small = slots < limit and not must_use_torch()
         else:
-            limit = self.measure.python_text_limit if segments.kind == "text" else self.measure.python_token_limit
             # The number of documents comes first, so that a large batch costs nothing here.
-            is_small = len(segments.hypotheses) + len(segments.references) <= limit
-            if is_small:
-                size = sum(map(len, segments.hypotheses)) + sum(map(len, segments.references))
-                is_small = size < self.measure.python_token_limit or (
-                    size < limit and not splits_characters(self.reader.tokenizer, segments.documents)
-                )
+            sides = segments.hypotheses, segments.references
+            is_small = sum(map(len, sides)) <= limit and sum(map(len, chain(*sides))) < limit
+            if is_small and segments.kind == "text" and self.reader.tokenizer == "zh":
+                is_small = len("".join(segments.documents).encode("utf-8", "surrogatepass")) < limit
         return is_small and self.reader.reads_in_python(segments)
+
+    def python_limit(self, kind: str) -> int:
+        """Return how large a batch of this kind is for which plain Python takes as long as arrays; 0 for any."""
+        limit = self.measure.python_limit(self.reader.tokenizer)
+        return limit if kind == "text" else min(limit, TOKEN_LIMIT)
 
     def _score_in_python(self, segments: Segments | PaddedSegments) -> Tensor:
         """Return the score of a small batch as ``__call__`` does, without arrays of counts."""
