@@ -160,7 +160,8 @@ def _score_short_row(measure: ChrfMeasure, hypotheses: list[str], references: li
                 matches[pair] = list_totals(len(reference), measure.char_order)
             elif pair not in matches:
                 matches[pair] = match_ngrams(hypothesis, [reference], measure.char_order)
-            counts = count_fields(matches[pair], len(hypothesis), len(reference))
+            totals = list_totals(len(hypothesis), measure.char_order)
+            counts = count_fields(matches[pair], totals, len(reference))
             scores.append(100 * measure.score_in_python(counts))
     shape = 1, len(hypotheses), len(references)
     return torch.tensor(scores, dtype=torch.float64, device="cpu").view(shape)

@@ -110,9 +110,10 @@ class ChrfMeasure(PairMeasure[MatchStatistics]):
         rows: list[ChrfCounts] = [([], [], []) for _ in references]
         kinds = zip(hypothesis, zip(*references, strict=True), self.pair_orders, strict=True)
         for tokens, others, order in kinds:
+            totals = list_totals(len(tokens), order)
             for row, matches, other in zip(rows, match_each(tokens, others, order), others, strict=True):
-                for counts, kind_counts in zip(row, count_fields(matches, len(tokens), len(other)), strict=True):
-                    counts.extend(kind_counts)
+                for counts, kind_counts in zip(row, count_fields(matches, totals, len(other)), strict=True):
+                    counts += kind_counts
         if len(rows) == 1:
             return rows[0]
         return max(rows, key=lambda row: self._scaled_in_python(row, 100))
@@ -172,11 +173,10 @@ class ChrfMeasure(PairMeasure[MatchStatistics]):
         return score_rows(self, pack(MatchStatistics(*torch.broadcast_tensors(*statistics)), self.layout))
 
 
-def count_fields(matches: list[int], hypothesis_length: int, reference_length: int) -> ChrfCounts:
-    """Return the matches of a pair in one kind of token with its totals, in each order."""
+def count_fields(matches: list[int], totals: list[int], reference_length: int) -> ChrfCounts:
+    """Return the matches of a pair in one kind of token, the totals of the hypothesis and those of the reference."""
     wanted = list_totals(reference_length, len(matches))
-    totals = list_totals(hypothesis_length, len(matches))
-    return matches, [has if wants else 0 for has, wants in zip(totals, wanted, strict=True)], wanted
+    return matches, totals[:reference_length] + [0] * (len(matches) - reference_length), wanted
 
 
 def _mean_precision_and_recall(statistics: MatchStatistics) -> tuple[Tensor, Tensor]:
