@@ -104,21 +104,19 @@ class Scorer:
             ``(segments, *score_shape)``, for samples ``(segments, samples)``.
         """
         segments = self._read(preds, target)
-        return move_result(self._score(segments), device, segments.hypotheses)
+        return move_result(self._score(self._count(segments)), device, segments.hypotheses)
 
-    def _score(self, segments: Segments | PaddedSegments) -> Tensor:
-        if self.is_counted_in_python(segments):
-            return self._score_in_python(segments)
-        batch = self.reader.encode(segments)
-        rows = pack(self.measure.statistics(batch), self.measure.layout)
+    def _score(self, counted: Counted) -> Tensor:
+        rows, shape = counted.rows, counted.leading_shape
         if not len(rows):
             warn_of_no_segment()
         if self.average == "micro":
+            if isinstance(rows, list):
+                return score_rows(self.measure, [[*map(sum, zip(*rows, strict=True))]])[0]
             sums = rows.sum(0)
         else:
             scores = score_rows(self.measure, rows)
             if self.average == "none":
-                shape = batch.leading_shape
                 return scores if shape is None else scores.reshape(*shape, *scores.shape[1:])
             sums = scores.sum(0)
         scores = score_corpora(self.measure, sums, max(1, len(rows)), self.average)
@@ -126,10 +124,11 @@ class Scorer:
 
     def count(self, preds: Hypotheses, target: References | None) -> Counted:
         """Read and count a batch, or raise the errors of ``input_forms.read`` and of ``Reader.encode``."""
-        segments = self._read(preds, target)
+        return self._count(self._read(preds, target))
+
+    def _count(self, segments: Segments | PaddedSegments) -> Counted:
         if self.is_counted_in_python(segments):
-            counts, references = self._count_in_python(segments)
-            return Counted(counts, segments.known_kind, references, None)
+            return self._count_in_python(segments)
         batch = self.reader.encode(segments)
         rows = pack(self.measure.statistics(batch), self.measure.layout)
         return Counted(rows, segments.known_kind, batch.sides.references, batch.leading_shape)
@@ -160,18 +159,7 @@ class Scorer:
         limit = self.measure.python_limit(self.reader.tokenizer)
         return limit if kind == "text" else min(limit, TOKEN_LIMIT)
 
-    def _score_in_python(self, segments: Segments | PaddedSegments) -> Tensor:
-        """Return the score of a small batch as ``__call__`` does, without arrays of counts."""
-        rows, _ = self._count_in_python(segments)
-        if self.average == "micro":
-            rows = [[*map(sum, zip(*rows, strict=True))]]
-        scores = score_rows(self.measure, rows)
-        if self.average == "none":
-            return scores
-        return scores[0] if len(rows) == 1 else scores.sum(0) / len(rows)
-
-    def _count_in_python(self, segments: Segments | PaddedSegments) -> tuple[list[list[int]], list[int]]:
-        """Return the packed statistics of each segment, and how many references it has."""
+    def _count_in_python(self, segments: Segments | PaddedSegments) -> Counted:
         hypotheses, references, counts = self.reader.read_in_python(segments)
         widths = self.measure.layout.widths
         rows: list[list[int]] = []
@@ -183,7 +171,7 @@ class Scorer:
                 row += (values,) if width is None else values
             rows.append(row)
             start += count
-        return rows, counts
+        return Counted(rows, segments.known_kind, counts, None)
 
     def scores(self, rows: Tensor) -> Tensor:
         """Return the scores ``(..., *score_shape)`` of rows of segments or of sums, equal for equal rows."""
