@@ -103,8 +103,8 @@ class ChrfMeasure(PairMeasure[MatchStatistics]):
         return MatchStatistics(matches, hypothesis * (reference > 0), reference)
 
     def python_limit(self, tokenizer: object) -> int:
-        limit = limit_of("char", max(1, self.char_order))
-        return 3 * limit // 2 if self.word_order else limit  # arrays count words by themselves
+        # Words take arrays half as long again.
+        return limit_of("char", max(1, self.char_order)) * (3 if self.word_order else 2) // 2
 
     def count_in_python(self, hypothesis: Sequence[Tokens], references: Sequence[Sequence[Tokens]]) -> ChrfCounts:
         rows: list[ChrfCounts] = [([], [], []) for _ in references]

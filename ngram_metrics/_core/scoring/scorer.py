@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, get_args
 
@@ -118,6 +118,8 @@ class Scorer:
             scores = score_rows(self.measure, rows)
             if self.average == "none":
                 return scores if shape is None else scores.reshape(*shape, *scores.shape[1:])
+            if len(rows) == 1:
+                return scores[0]
             sums = scores.sum(0)
         scores = score_corpora(self.measure, sums, max(1, len(rows)), self.average)
         return scores if len(rows) else torch.full_like(scores, self.empty_score)
@@ -162,15 +164,14 @@ class Scorer:
     def _count_in_python(self, segments: Segments | PaddedSegments) -> Counted:
         hypotheses, references, counts = self.reader.read_in_python(segments)
         widths = self.measure.layout.widths
+        others = iter(references)
         rows: list[list[int]] = []
-        start = 0
         for hypothesis, count in zip(hypotheses, counts, strict=True):
             row: list[int] = []
-            fields = self.measure.count_in_python(hypothesis, references[start : start + count])
+            fields = self.measure.count_in_python(hypothesis, [*islice(others, count)])
             for values, width in zip(fields, widths, strict=True):
                 row += (values,) if width is None else values
             rows.append(row)
-            start += count
         return Counted(rows, segments.known_kind, counts, None)
 
     def scores(self, rows: Tensor) -> Tensor:
