@@ -154,13 +154,14 @@ def _score_short_row(measure: ChrfMeasure, hypotheses: list[str], references: li
     matches: dict[tuple[str, ...], list[int]] = {}
     scores = []
     for hypothesis in sides[0]:
+        totals = list_totals(len(hypothesis), measure.char_order)
         for reference in sides[1]:
             pair = tuple(sorted((hypothesis, reference)))  # the matches are the same in either order
             if hypothesis == reference:
-                matches[pair] = list_totals(len(reference), measure.char_order)
+                matches[pair] = totals
             elif pair not in matches:
                 matches[pair] = match_ngrams(hypothesis, [reference], measure.char_order)
-            counts = count_fields(matches[pair], len(hypothesis), len(reference))
+            counts = count_fields(matches[pair], totals, len(reference))
             scores.append(100 * measure.score_in_python(counts))
     shape = 1, len(hypotheses), len(references)
     return torch.tensor(scores, dtype=torch.float64, device="cpu").view(shape)

@@ -89,9 +89,8 @@ def test_every_sequence_scores_as_a_list_in_small_and_in_large_batches(
     references = [[read_as(kind, text) for text in texts] for texts in REFERENCES]
 
     counted = metric(average="macro")
-    measure = counted.scorer.measure
     size = sum(map(len, [*hypotheses, *chain.from_iterable(references)]))
-    limit = measure.python_text_limit if kind == "text" else measure.python_token_limit
+    limit = counted.scorer.python_limit(kind)
     copies = 1 + limit // size if is_large else 1  # more than is counted in plain Python
 
     expected = counted(hypotheses * copies, references * copies)

@@ -10,7 +10,7 @@ table of steps; ``--sizes`` are numbers of pairs.
 What it does: a batch of so many pairs is scored in one call; small batches one after another, as many as make 256
 pairs. Metrics and scorers are made once and reset before each batch, ours and those of the peers. Peers are timed with
 at most 1,024 pairs: their time for more, in parentheses, is that of their largest batch, times the number of such
-batches. For the steps ``scorer.count`` counts the largest batch below the limit in both ways.
+batches. For the steps ``scorer.count`` counts a batch as large as the limit in both ways.
 
 What it checks: the score of each batch agrees in every repeat, within 1e-12. All texts are new to all contestants.
 nltk finds an n-gram in a sentence that is too short for it, so each sentence has four words or more.
@@ -27,6 +27,7 @@ from inspect import signature
 from itertools import count
 from statistics import fmean
 from typing import Any, NamedTuple
+from unittest import mock
 
 from harness import CLOCKS, Contestant, Corpus, layout, parser, read_corpus, run_pinned, seconds_of, unseen
 from ignite.metrics import Bleu as IgniteBleu
@@ -323,26 +324,26 @@ def documents(corpus: Corpus, kind: str, references: int) -> Iterator[tuple[Any,
 
 
 def step_at_limit(scorer: Scorer, kind: str, references: int, corpus: Corpus, options: argparse.Namespace) -> list[str]:
-    """Count the largest batch below a limit in plain Python and in arrays; return the cells of a row."""
-    measure: Any = type(scorer.measure)
-    limits = measure.python_text_limit, measure.python_token_limit
-    limit = limits[kind in ("ids", "characters")]
+    """Count a batch as large as a limit in plain Python and in arrays; return the cells of a row."""
+    limit = scorer.python_limit("ids" if kind == "ids" else "text")
     batch: Any = ([], [])
     size = 0
     for hypothesis, several in documents(corpus, kind, references):
-        size += sum(map(len, [hypothesis, *several] if measure.has_references else [hypothesis]))
-        if size >= limit:
-            break
+        added = sum(map(len, [hypothesis, *several] if scorer.measure.has_references else [hypothesis]))
+        share = min(1.0, (limit - size) / added)  # the last segment is cut
+        hypothesis, *several = (one[: int(share * len(one))] for one in (hypothesis, *several))
         batch[0].append(hypothesis)
         batch[1].append(several)
+        size += added
+        if size >= limit:
+            break
     clock, least = CLOCKS[options.clock], [float("inf")] * 2
     for _ in range(20 * options.repeats):
         for way, chosen in enumerate((1 << 62, 0)):
-            measure.python_text_limit = measure.python_token_limit = chosen
-            start = clock()
-            scorer.count(*batch)
-            least[way] = min(least[way], clock() - start)
-    measure.python_text_limit, measure.python_token_limit = limits
+            with mock.patch.object(Scorer, "python_limit", return_value=chosen):
+                start = clock()
+                scorer.count(*batch)
+                least[way] = min(least[way], clock() - start)
     return [
         f"{limit:,}",
         str(len(batch[0])),
@@ -352,18 +353,20 @@ def step_at_limit(scorer: Scorer, kind: str, references: int, corpus: Corpus, op
 
 
 def steps(corpus: Corpus, options: argparse.Namespace) -> list[list[str]]:
-    """Return the rows of the table of limits: each measure with words, characters and ids, 1 and 4 references."""
+    """Return the rows of the table of limits: measures with words, characters and ids, 1 and 4 references."""
     rows = [["metric", "references", "limit", "segments", "Python, us", "arrays, us", "step"]]
     for name, row in REGISTRY.items():
         scorer = make_metric(name)
         kinds = {"words": scorer, "ids": scorer}
-        if "tokenizer" in row.text_options:
-            kinds["characters"] = make_metric(name, tokenizer="char")
+        if "tokenizer" in signature(row.make).parameters:
+            kinds["characters"] = row.make(tokenizer="char")
+        if name == "bleu":
+            kinds |= {tokenizer: row.make(tokenizer=tokenizer) for tokenizer in ("none", "intl", "unicode", "zh")}
         if name == "rouge":
             kinds["ten lines"] = scorer
         if "pad_id" not in signature(row.make).parameters or row.options:
             del kinds["ids"]
-        for kind, way in kinds.items() if scorer.measure.python_text_limit else ():
+        for kind, way in kinds.items() if scorer.python_limit("text") else ():
             for references in (1, 4) if scorer.measure.has_references else (1,):
                 cells = step_at_limit(way, kind, references, corpus, options)
                 rows.append([f"{name}, {kind}", str(references), *cells])

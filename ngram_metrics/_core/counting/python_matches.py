@@ -112,12 +112,12 @@ def _match(hypothesis: Tokens, references: Sequence[Tokens], rows: Sequence[list
                             row = row_of[position - middle]
                         if row is not before:
                             before, longest = row, order
-                        length = order
+                        length = order + 1
                         while length < orders and tokens[single + length] == tokens[position + length]:
-                            if length == longest:
-                                row[length] += 1
-                                longest += 1
                             length += 1
+                        while longest < length:
+                            row[longest] += 1
+                            longest += 1
                 else:
                     longer.append(same)
                     start = left = bisect_left(same, middle)

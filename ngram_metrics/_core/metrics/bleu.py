@@ -63,7 +63,7 @@ from ngram_metrics._core.basics.option_checks import (
 from ngram_metrics._core.counting.documents import UPDATE_GROUPS, Batch, float_dtype
 from ngram_metrics._core.counting.matches import closest_reference_length, count_matches, ngram_totals
 from ngram_metrics._core.counting.python_matches import Tokens, list_totals, match_ngrams
-from ngram_metrics._core.scoring.measure import Layout, Measure, PairCounts
+from ngram_metrics._core.scoring.measure import Layout, Measure, PairCounts, limit_of
 from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.word_reader import WordReader
@@ -109,8 +109,6 @@ class BleuMeasure(Measure[BleuStatistics]):
     weights: Sequence[float] | None = None
     effective_order: bool = False
 
-    python_text_limit, python_token_limit = 6000, 1500
-
     def __post_init__(self) -> None:
         check_booleans(self)
         object.__setattr__(self, "ngram", checked_order(self.ngram))
@@ -151,6 +149,9 @@ class BleuMeasure(Measure[BleuStatistics]):
             hypothesis_length=lengths,
             reference_length=closest_reference_length(lengths, references),
         )
+
+    def python_limit(self, tokenizer: object) -> int:
+        return limit_of(tokenizer, self.ngram)
 
     def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> BleuCounts:
         length = len(hypothesis)

@@ -43,7 +43,7 @@ from ngram_metrics._core.basics.option_checks import (
 from ngram_metrics._core.counting.documents import Batch, float_dtype
 from ngram_metrics._core.counting.matches import ngram_totals
 from ngram_metrics._core.counting.python_matches import Tokens, list_totals, match_each
-from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, PairCounts
+from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, PairCounts, limit_of
 from ngram_metrics._core.scoring.references import PairMeasure
 from ngram_metrics._core.scoring.rows import PYTHON_ROWS, pack, score_rows
 from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
@@ -70,8 +70,6 @@ class ChrfMeasure(PairMeasure[MatchStatistics]):
     word_order: int = 0
     beta: float = 2.0
     eps_smoothing: bool = False
-
-    python_text_limit = python_token_limit = 1200
 
     def __post_init__(self) -> None:
         check_booleans(self)
@@ -101,13 +99,18 @@ class ChrfMeasure(PairMeasure[MatchStatistics]):
         # The totals of a corpus leave out n-grams of orders that the reference lacks.
         return MatchStatistics(matches, hypothesis * (reference > 0), reference)
 
+    def python_limit(self, tokenizer: object) -> int:
+        # Words take arrays half as long again.
+        return limit_of("char", max(1, self.char_order)) * (3 if self.word_order else 2) // 2
+
     def count_in_python(self, hypothesis: Sequence[Tokens], references: Sequence[Sequence[Tokens]]) -> ChrfCounts:
         rows: list[ChrfCounts] = [([], [], []) for _ in references]
         kinds = zip(hypothesis, zip(*references, strict=True), self.pair_orders, strict=True)
         for tokens, others, order in kinds:
+            totals = list_totals(len(tokens), order)
             for row, matches, other in zip(rows, match_each(tokens, others, order), others, strict=True):
-                for counts, kind_counts in zip(row, count_fields(matches, len(tokens), len(other)), strict=True):
-                    counts.extend(kind_counts)
+                for counts, kind_counts in zip(row, count_fields(matches, totals, len(other)), strict=True):
+                    counts += kind_counts
         if len(rows) == 1:
             return rows[0]
         return max(rows, key=lambda row: self._scaled_in_python(row, 100))
@@ -167,11 +170,10 @@ class ChrfMeasure(PairMeasure[MatchStatistics]):
         return score_rows(self, pack(MatchStatistics(*torch.broadcast_tensors(*statistics)), self.layout))
 
 
-def count_fields(matches: list[int], hypothesis_length: int, reference_length: int) -> ChrfCounts:
-    """Return the matches of a pair in one kind of token with its totals, in each order."""
+def count_fields(matches: list[int], totals: list[int], reference_length: int) -> ChrfCounts:
+    """Return the matches of a pair in one kind of token, the totals of the hypothesis and those of the reference."""
     wanted = list_totals(reference_length, len(matches))
-    totals = list_totals(hypothesis_length, len(matches))
-    return matches, [has if wants else 0 for has, wants in zip(totals, wanted, strict=True)], wanted
+    return matches, totals[:reference_length] + [0] * (len(matches) - reference_length), wanted
 
 
 def _mean_precision_and_recall(statistics: MatchStatistics) -> tuple[Tensor, Tensor]:

@@ -50,7 +50,7 @@ from ngram_metrics._core.counting.documents import Batch, RaggedTokens, float_dt
 from ngram_metrics._core.counting.matches import count_ngrams, ngram_totals
 from ngram_metrics._core.counting.python_matches import Tokens
 from ngram_metrics._core.metrics.bleu import BleuStatistics
-from ngram_metrics._core.scoring.measure import Layout, OrderMeasure
+from ngram_metrics._core.scoring.measure import Layout, OrderMeasure, limit_of
 from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.word_reader import WordReader
@@ -80,12 +80,14 @@ class RepetitionMeasure(OrderMeasure[RepetitionStatistics]):
     layout = Layout(RepetitionStatistics, (None, None))
     higher_is_better = False
     has_references = False
-    python_text_limit, python_token_limit = 16_000, 2200
 
     def statistics(self, batch: Batch) -> RepetitionStatistics:
         texts = batch.sides.hypotheses
         totals = count_ngrams(texts.lengths, self.ngram)
         return RepetitionStatistics(distinct_ngrams(texts, self.ngram), totals)
+
+    def python_limit(self, tokenizer: object) -> int:
+        return limit_of(tokenizer)
 
     def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, int]:
         ngrams = [*zip(*(hypothesis[skipped:] for skipped in range(self.ngram)), strict=False)]

@@ -71,7 +71,7 @@ from ngram_metrics._core.counting.python_matches import (
 from ngram_metrics._core.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics._core.counting.subsequence.subsequence_pairs import all_pairs_subsequences
 from ngram_metrics._core.counting.subsequence.union import union_subsequence_hits
-from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, Measure, PairCounts, Statistics
+from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, Measure, PairCounts, Statistics, limit_of
 from ngram_metrics._core.scoring.references import (
     Pairs,
     best_statistics,
@@ -154,8 +154,6 @@ class RougeMeasure(KeyedMeasure[MatchStatistics]):
     reducer: Reducer = "best"
     alpha: float | None = None
 
-    python_text_limit, python_token_limit = 20_000, 2600
-
     def __post_init__(self) -> None:
         checked = tuple(variant if variant in ("L", "Lsum") else checked_order(variant) for variant in self.variants)
         object.__setattr__(self, "variants", checked)
@@ -172,6 +170,9 @@ class RougeMeasure(KeyedMeasure[MatchStatistics]):
         if self.reducer == "sum":
             return MatchStatistics(*(sum_over_references(field, pairs) for field in counts))
         return best_statistics(counts, self.score(counts)[..., 1 if self.reducer == "best_recall" else 2], pairs)
+
+    def python_limit(self, tokenizer: object) -> int:
+        return 4 * limit_of(tokenizer, 3) // 3  # subsequences take arrays longer than a third order
 
     def count_in_python(
         self, hypothesis: RougeText | Tokens, references: Sequence[RougeText | Tokens]

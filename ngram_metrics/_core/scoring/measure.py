@@ -11,11 +11,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias,
 from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.basics.option_checks import checked_order
 from ngram_metrics._core.counting.documents import Batch, DocumentGroups
+from ngram_metrics._core.text.word_rules import has_splitter
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from ngram_metrics._core.counting.all_pairs import MatchBlock
+
+#: So many tokens, and characters by their tokenizer, take the same time in plain Python and in arrays. The measure
+#: matters less. The limit of ``zh`` is in bytes of UTF-8: a Chinese character, which is a word, has three.
+TOKEN_LIMIT = 1650
+_TEXT_LIMIT, _LIMITS_OF_RULES = 12_600, {"13a": 6400, "intl": 900, "unicode": 2000, "zh": 4800}
 
 #: A NamedTuple of tensors with any leading dimensions: one row per segment, a sum, or a matrix of pairs.
 Statistics = TypeVar("Statistics", bound="tuple[Tensor, ...]")
@@ -73,6 +79,13 @@ class PairCounts(NamedTuple):
     reference_lengths: Tensor
 
 
+def limit_of(tokenizer: object, orders: int = 0) -> int:
+    """Return the limit of texts with a tokenizer, 0 for an external one; of characters it depends on the orders."""
+    if tokenizer == "char" and orders:
+        return 660 + 4620 // orders  # plain Python looks at most characters in each order
+    return _LIMITS_OF_RULES.get(str(tokenizer), _TEXT_LIMIT) if has_splitter(tokenizer) else 0
+
+
 class Measure(ABC, Generic[Statistics]):
     """The settings of a metric, and two pure functions, with the layout of the counts between them.
 
@@ -87,10 +100,6 @@ class Measure(ABC, Generic[Statistics]):
     higher_is_better: ClassVar[bool] = True
     #: Whether hypotheses are compared with references; a measure of texts alone ignores the references of a batch.
     has_references: ClassVar[bool] = True
-    #: Texts with fewer characters, and segments with fewer tokens, which characters may be, are counted by
-    #: ``count_in_python`` on a CPU, which then takes less time than arrays.
-    python_text_limit: ClassVar[int] = 0
-    python_token_limit: ClassVar[int] = 0
     #: A power of two that no usual score reaches: sums of scores below it are kept as integers.
     score_bound: ClassVar[int] = 2
     #: Texts of systems and references read at a time, which limits memory; a progress bar moves after each such part.
@@ -113,6 +122,10 @@ class Measure(ABC, Generic[Statistics]):
     @abstractmethod
     def statistics(self, batch: Batch) -> Statistics:
         """Count a batch: one row per segment."""
+
+    def python_limit(self, tokenizer: object) -> int:
+        """Return the size of texts, see ``limit_of``, below which plain Python counts them; 0 if only arrays count."""
+        return 0
 
     def count_in_python(self, hypothesis: Any, references: Sequence[Any]) -> tuple[Any, ...]:
         """Count one segment in plain Python: the fields of the statistics, numbers and lists of them.
@@ -179,13 +192,14 @@ class OrderMeasure(Measure[Statistics]):
 
     ngram: int
 
-    python_text_limit, python_token_limit = 10_500, 1500
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "ngram", checked_order(self.ngram))
 
     def signature(self) -> dict[str, str]:
         return {"order": str(self.ngram)}
+
+    def python_limit(self, tokenizer: object) -> int:
+        return limit_of(tokenizer, self.ngram)
 
 
 #: A measure with any type of statistics, for code that does not look into them.

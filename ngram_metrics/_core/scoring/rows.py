@@ -40,7 +40,7 @@ def score_rows(measure: AnyMeasure, rows: Tensor | Sequence[Sequence[int]], most
         if len(rows) <= most:
             return _score_in_python(measure, rows, (len(rows),))
         rows = host_counts(rows)
-    is_few = 0 < rows.shape[:-1].numel() <= most and measure.python_text_limit > 0
+    is_few = 0 < rows.shape[:-1].numel() <= most and measure.python_limit(None) > 0
     if is_few and not rows.is_floating_point() and not must_use_torch() and has_data(rows):
         listed = [rows.tolist()] if rows.dim() == 1 else rows.numpy().reshape(-1, rows.shape[-1]).tolist()
         return _score_in_python(measure, listed, rows.shape[:-1])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, get_args
 
@@ -15,7 +16,7 @@ from ngram_metrics._core.basics.option_checks import RESAMPLES, Average, check_c
 from ngram_metrics._core.counting import numpy_matches
 from ngram_metrics._core.counting.documents import DocumentGroups, PaddedReferences, host_counts, move_result
 from ngram_metrics._core.counting.numpy_matches import must_use_torch
-from ngram_metrics._core.scoring.measure import AnyMeasure
+from ngram_metrics._core.scoring.measure import TOKEN_LIMIT, AnyMeasure
 from ngram_metrics._core.scoring.resampling import ENDS, SEED, bootstrap_scores, clusters_of, interval
 from ngram_metrics._core.scoring.rows import pack, score_corpora, score_rows, unpack
 from ngram_metrics._core.scoring.signature import format_signature
@@ -23,7 +24,6 @@ from ngram_metrics._core.text.input_forms import Kind, PaddedSegments, Segments,
 from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.messages import type_name, warn_of_no_segment
 from ngram_metrics._core.text.reader import Reader
-from ngram_metrics._core.text.word_rules import splits_characters
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -104,32 +104,33 @@ class Scorer:
             ``(segments, *score_shape)``, for samples ``(segments, samples)``.
         """
         segments = self._read(preds, target)
-        return move_result(self._score(segments), device, segments.hypotheses)
+        return move_result(self._score(self._count(segments)), device, segments.hypotheses)
 
-    def _score(self, segments: Segments | PaddedSegments) -> Tensor:
-        if self.is_counted_in_python(segments):
-            return self._score_in_python(segments)
-        batch = self.reader.encode(segments)
-        rows = pack(self.measure.statistics(batch), self.measure.layout)
+    def _score(self, counted: Counted) -> Tensor:
+        rows, shape = counted.rows, counted.leading_shape
         if not len(rows):
             warn_of_no_segment()
         if self.average == "micro":
+            if isinstance(rows, list):
+                return score_rows(self.measure, [[*map(sum, zip(*rows, strict=True))]])[0]
             sums = rows.sum(0)
         else:
             scores = score_rows(self.measure, rows)
             if self.average == "none":
-                shape = batch.leading_shape
                 return scores if shape is None else scores.reshape(*shape, *scores.shape[1:])
+            if len(rows) == 1:
+                return scores[0]
             sums = scores.sum(0)
         scores = score_corpora(self.measure, sums, max(1, len(rows)), self.average)
         return scores if len(rows) else torch.full_like(scores, self.empty_score)
 
     def count(self, preds: Hypotheses, target: References | None) -> Counted:
         """Read and count a batch, or raise the errors of ``input_forms.read`` and of ``Reader.encode``."""
-        segments = self._read(preds, target)
+        return self._count(self._read(preds, target))
+
+    def _count(self, segments: Segments | PaddedSegments) -> Counted:
         if self.is_counted_in_python(segments):
-            counts, references = self._count_in_python(segments)
-            return Counted(counts, segments.known_kind, references, None)
+            return self._count_in_python(segments)
         batch = self.reader.encode(segments)
         rows = pack(self.measure.statistics(batch), self.measure.layout)
         return Counted(rows, segments.known_kind, batch.sides.references, batch.leading_shape)
@@ -143,44 +144,35 @@ class Scorer:
         """Return whether a batch is counted in plain Python: a small one on a CPU that the reader reads in Python."""
         if numpy_matches.FORCES_TORCH or not len(segments.hypotheses):
             return False
+        limit = self.python_limit(segments.kind)
         if isinstance(segments, PaddedSegments):
             slots = segments.hypotheses.numel() + segments.references.numel()
-            is_small = slots < self.measure.python_token_limit and not must_use_torch()
+            is_small = slots < limit and not must_use_torch()
         else:
-            limit = self.measure.python_text_limit if segments.kind == "text" else self.measure.python_token_limit
             # The number of documents comes first, so that a large batch costs nothing here.
-            is_small = len(segments.hypotheses) + len(segments.references) <= limit
-            if is_small:
-                size = sum(map(len, segments.hypotheses)) + sum(map(len, segments.references))
-                is_small = size < self.measure.python_token_limit or (
-                    size < limit and not splits_characters(self.reader.tokenizer, segments.documents)
-                )
+            sides = segments.hypotheses, segments.references
+            is_small = sum(map(len, sides)) <= limit and sum(map(len, chain(*sides))) < limit
+            if is_small and segments.kind == "text" and self.reader.tokenizer == "zh":
+                is_small = len("".join(segments.documents).encode("utf-8", "surrogatepass")) < limit
         return is_small and self.reader.reads_in_python(segments)
 
-    def _score_in_python(self, segments: Segments | PaddedSegments) -> Tensor:
-        """Return the score of a small batch as ``__call__`` does, without arrays of counts."""
-        rows, _ = self._count_in_python(segments)
-        if self.average == "micro":
-            rows = [[*map(sum, zip(*rows, strict=True))]]
-        scores = score_rows(self.measure, rows)
-        if self.average == "none":
-            return scores
-        return scores[0] if len(rows) == 1 else scores.sum(0) / len(rows)
+    def python_limit(self, kind: str) -> int:
+        """Return how large a batch of this kind is for which plain Python takes as long as arrays; 0 for any."""
+        limit = self.measure.python_limit(self.reader.tokenizer)
+        return limit if kind == "text" else min(limit, TOKEN_LIMIT)
 
-    def _count_in_python(self, segments: Segments | PaddedSegments) -> tuple[list[list[int]], list[int]]:
-        """Return the packed statistics of each segment, and how many references it has."""
+    def _count_in_python(self, segments: Segments | PaddedSegments) -> Counted:
         hypotheses, references, counts = self.reader.read_in_python(segments)
         widths = self.measure.layout.widths
+        others = iter(references)
         rows: list[list[int]] = []
-        start = 0
         for hypothesis, count in zip(hypotheses, counts, strict=True):
             row: list[int] = []
-            fields = self.measure.count_in_python(hypothesis, references[start : start + count])
+            fields = self.measure.count_in_python(hypothesis, [*islice(others, count)])
             for values, width in zip(fields, widths, strict=True):
                 row += (values,) if width is None else values
             rows.append(row)
-            start += count
-        return rows, counts
+        return Counted(rows, segments.known_kind, counts, None)
 
     def scores(self, rows: Tensor) -> Tensor:
         """Return the scores ``(..., *score_shape)`` of rows of segments or of sums, equal for equal rows."""

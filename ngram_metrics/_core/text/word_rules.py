@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import chain, groupby
 from typing import NamedTuple
@@ -239,14 +239,6 @@ SPLITTERS: dict[object, Callable[[str], Sequence[str]]] = {
     "unicode": split_unicode,
     "zh": partial(_split_prepared, "zh"),
 }
-
-
-def splits_characters(tokenizer: object, texts: Iterable[str]) -> bool:
-    """Return whether characters of texts are words: all of them, or under two rules those of Chinese and Japanese."""
-    if tokenizer not in ("unicode", "zh"):
-        return tokenizer == "char"
-    # An expression with this range takes milliseconds to compile, which the start of a command does not need.
-    return any(map(re.compile("[\u2e80-\u9fff]").search, texts))
 
 
 def has_splitter(tokenizer: object) -> bool:

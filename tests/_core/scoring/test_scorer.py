@@ -4,7 +4,9 @@ import random
 import sys
 import warnings
 from collections.abc import Callable
+from itertools import product
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
@@ -26,6 +28,7 @@ from ngram_metrics._core.metrics.rouge import Reducer, RougeMeasure, make_rouge
 from ngram_metrics._core.scoring.rows import PYTHON_ROWS, score_corpora, score_rows
 from ngram_metrics._core.scoring.scorer import Counted, Scorer
 from ngram_metrics._core.text.word_reader import WordReader
+from ngram_metrics._core.text.word_rules import SPLITTERS
 from ngram_metrics._torchmetrics.states import range_of
 
 KEYS = ("rouge1", "rouge3", "rougeL", "rougeLsum")
@@ -80,10 +83,8 @@ KINDS: dict[str, Any] = {
 def ways(scorer: Scorer, count: Callable[..., Any], *sides: Any) -> list[Any]:
     """What is counted in arrays, in plain Python, and in torch, as padded ids on a device are."""
     found = []
-    for limit in (0, 10**9 if scorer.measure.python_text_limit else 0):
-        with pytest.MonkeyPatch.context() as patch:
-            for name in ("python_text_limit", "python_token_limit"):
-                patch.setattr(type(scorer.measure), name, limit)
+    for limit in (0, 10**9 if scorer.python_limit("ids") else 0):
+        with mock.patch.object(Scorer, "python_limit", return_value=limit):
             found.append(count(*sides))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(numpy_matches, "FORCES_TORCH", True)
@@ -199,50 +200,51 @@ def count_steps(work: Callable[[], object]) -> int:
     return steps
 
 
-#: A metric of each measure that counts in plain Python.
+#: The metrics that count in plain Python, and each way of finding words in texts.
 LIMITED = {
-    type(scorer.measure).__name__: scorer
-    for scorer in map(make_metric, reversed([*REGISTRY]))
-    if scorer.measure.python_text_limit
+    **{name: make_metric(name) for name in REGISTRY if make_metric(name).python_limit("text")},
+    **{f"overlap {tokenizer}": make_overlap(tokenizer=tokenizer) for tokenizer in SPLITTERS},
+    **{f"{name} char": REGISTRY[name].make(tokenizer="char") for name in ("bleu", "rouge", "repetition")},
 }
+LIMITS = [*product(LIMITED, ["text"]), *((name, "ids") for name in REGISTRY if name in LIMITED and name != "chrf++")]
 
 
-@pytest.mark.parametrize("limit", ["python_text_limit", "python_token_limit"])
-@pytest.mark.parametrize("measure", LIMITED)
-def test_plain_python_is_not_far_slower_at_its_limit(measure: str, limit: str, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(("name", "kind"), LIMITS)
+def test_plain_python_is_not_far_slower_at_its_limit(name: str, kind: str):
     """Both ways take the same time where plain Python takes about 20 times the steps of arrays, which work in C."""
-    scorer, chance = LIMITED[measure], random.Random(1)
+    scorer, chance = LIMITED[name], random.Random(1)
     # Frequent words and rare ones, in one pair as large as any that is counted in plain Python.
     ids = chance.choices(range(3000), [1 / rank for rank in range(1, 3001)], k=9999)
-    tokens = " ".join(f"w{number}" for number in ids) if limit == "python_text_limit" else ids
-    size = getattr(scorer.measure, limit)
+    tokens = " ".join(f"w{number}" for number in ids) if kind == "text" else ids
+    size = scorer.python_limit(kind)
     cut = size // 2 if scorer.measure.has_references else size
     preds, target = [tokens[1:cut]], [[tokens[cut:size]]]
     steps = []
-    for value in (size, 0):
-        monkeypatch.setattr(type(scorer.measure), limit, value)
-        steps.append(count_steps(lambda: scorer.count(preds, target)))
-    assert steps[0] < 50 * steps[1], f"{limit} is too high: docs/project/add_a_metric.md says how it is measured"
+    for limit in (size, 0):
+        with mock.patch.object(Scorer, "python_limit", return_value=limit):
+            steps.append(count_steps(lambda: scorer.count(preds, target)))
+    assert steps[0] < 50 * steps[1], "the limit is too high: docs/project/add_a_metric.md says how it is measured"
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("kind", ["text", "ids"])
-@pytest.mark.parametrize("measure", LIMITED)
+@pytest.mark.parametrize(("name", "kind"), LIMITS)
 @fewer(10)
 @given(data=st.data(), excess=st.sampled_from([-1, 0, 1]))
 def test_a_batch_on_either_side_of_the_limit_counts_as_its_segments_do(
-    measure: str, kind: str, data: st.DataObject, excess: int
+    name: str, kind: str, data: st.DataObject, excess: int
 ):
-    scorer = LIMITED[measure]
+    scorer = LIMITED[name]
     document, token = (TEXT, "a") if kind == "text" else (st.lists(st.sampled_from([1, 1, 2, 3]), max_size=9), [1])
     drawn = data.draw(st.lists(st.tuples(document, st.lists(document, min_size=1, max_size=3)), max_size=4))
     batch = [(token * 5, [token * 4, token * 3]), *drawn]
 
     def size_of(segments: list[Any]) -> int:
         both = scorer.measure.has_references
-        return sum(len(one) + both * sum(map(len, several)) for one, several in segments)
+        return sum(size(one) + both * sum(map(size, several)) for one, several in segments)
 
-    limit = scorer.measure.python_text_limit if kind == "text" else scorer.measure.python_token_limit
+    # Of Chinese text each character is a word, and the limit of zh is in bytes.
+    size = (lambda text: len(text.encode())) if kind == "text" and "zh" in name else len
+    limit = scorer.python_limit(kind)
     copies = (limit - 20) // size_of(batch)
     alone = [scorer.count([one], [several]).stack_rows() for one, several in batch]
     batch = batch * copies
@@ -266,17 +268,18 @@ class Seen(TorchDispatchMode):
 
 def test_few_sentences_alone_are_counted_in_plain_python(calls: list[str]):
     """Texts of as many characters as the limit are counted in arrays, as other tokens than str and a trace are."""
-    limit, most = BleuMeasure.python_text_limit, BleuMeasure.python_token_limit
+    limit, most = (Bleu().scorer.python_limit(kind) for kind in ("text", "ids"))
+    characters, chinese = (Bleu(tokenizer=name).scorer.python_limit("text") for name in ("char", "zh"))
     one_id = torch.ones(1, 1, dtype=torch.int64)
     cases: list[tuple[str, Any, Any, dict[str, Any]]] = [
         ("count_in_python", ["a" * (limit - 2)], ["b"], {}),
         ("statistics", ["a" * (limit - 1)], ["b"], {}),
         ("statistics", [""] * limit, ["b"] * limit, {}),
-        ("count_in_python", ["a" * (most - 2)], ["b"], {"tokenizer": "char"}),
-        ("statistics", ["a" * (most - 1)], ["b"], {"tokenizer": "char"}),
-        ("count_in_python", ["a" * (limit - 2)], ["b"], {"tokenizer": "zh"}),
-        ("statistics", ["a" * (most - 1)], ["中"], {"tokenizer": "zh"}),
-        ("statistics", ["か" * (most - 1)], ["b"], {"tokenizer": "unicode"}),
+        ("count_in_python", ["a" * (characters - 2)], ["b"], {"tokenizer": "char"}),
+        ("statistics", ["a" * (characters - 1)], ["b"], {"tokenizer": "char"}),
+        ("count_in_python", ["中" * (chinese // 3 - 1)], ["b"], {"tokenizer": "zh"}),
+        ("statistics", ["中" * (chinese // 3)], ["b"], {"tokenizer": "zh"}),
+        ("statistics", ["\ud800" * (chinese // 3)], ["b"], {"tokenizer": "zh"}),
         ("count_in_python", "a b", ["a b", "a c"], {}),
         ("statistics", ["a b"], ["a b"], {"tokenizer": str.split}),
         ("count_in_python", [["a"] * (most - 2)], [["a"]], {}),
