@@ -85,7 +85,7 @@ def number_words(
     ``stem`` returns the stem of a word, and is called once for each distinct word of a chunk.
     """
     ids, counts, bound = [], [], 1
-    for characters, sizes in segment_chunks(rule.prepare(texts), columns):
+    for characters, sizes in segment_chunks(rule.prepare(texts), columns, rule.folds):
         characters = rule.simplify(characters)
         begin, end, units = rule.words(characters)
         ends = characters.ends
