@@ -89,8 +89,8 @@ def segment_chunks(
     """Yield the characters of chunks of whole segments, each at most ``CHARACTERS`` or a single segment.
 
     ``columns`` has for each column its number of texts per segment, ``(segments,)``; ``texts`` has one column after
-    another. With ``folds`` only the characters of ASCII matter, and each of the others may be any other byte. Yields the
-    characters of a chunk, in the same order, and how many of its texts are in each column.
+    another. With ``folds`` only the characters of ASCII matter, and another one may be any byte beyond or ``?``. Yields
+    the characters of a chunk, in the same order, and how many of its texts are in each column.
     """
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     before = np.concatenate((np.zeros(1, np.int64), lengths.cumsum()))
