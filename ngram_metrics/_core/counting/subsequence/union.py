@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 #: A chunk of fewer pairs of summaries is counted in plain Python, which then takes less time than launching operations.
-FEW_PAIRS = 80
+FEW_PAIRS = 200
 #: Plain Python keeps the rows of one sentence of the hypothesis, which may take this number of bits.
 ROW_BITS = 1 << 30
 
