@@ -226,17 +226,11 @@ def union_hits(hypothesis: Sequence[Tokens], reference: Sequence[Tokens]) -> int
                 break
             # The lowest candidate of each sentence is in both, and the bits of its sentence above it are in one.
             above = gaps - candidates
-            reach = candidates | above
-            if mask:
-                taken = candidates & above & mask
-                union |= taken
-                reach ^= taken
-    # Only a token that the reference has more often is hit too often.
-    return union.bit_count() - sum(
-        max(0, (union & mirrored[token]).bit_count() - had[token])
-        for token, count in Counter(tokens).items()
-        if count > had[token]
-    )
+            taken = candidates & above & mask
+            reach = (candidates | above) ^ taken
+            union |= taken
+    often = [token for token, count in Counter(tokens).items() if count > had[token]]  # which may be hit too often
+    return union.bit_count() - sum(max(0, (union & mirrored[token]).bit_count() - had[token]) for token in often)
 
 
 def _places(tokens: Tokens) -> dict[Hashable, int]:
