@@ -20,10 +20,8 @@ class RougeText(NamedTuple):
 
 #: More characters of a hypothesis and its references are counted as slices, up to an order: each order joins its own.
 _LONG_TEXTS, _SLICED_ORDERS = 50_000, 10
-#: They follow the last token, and differ from every token and from each other.
-_END_OF_HYPOTHESIS = object()
-_END_OF_REFERENCE = object()
-_START_OF_SENTENCE = object()
+#: They bound documents and sentences, and differ from every token and from each other.
+_END_OF_HYPOTHESIS, _END_OF_REFERENCE, _START_OF_SENTENCE = object(), object(), object()
 #: Each byte with its bits in reverse order.
 _MIRRORED_BYTES = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 

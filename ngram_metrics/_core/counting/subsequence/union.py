@@ -80,11 +80,14 @@ def union_subsequence_hits(summaries: RaggedSummaries | PaddedPairs, separator_i
 def _ragged_hits(hypotheses: DocumentGroups, references: DocumentGroups) -> Tensor:
     # A gap after every sentence.
     positions, steps = (side.join().lengths + side.counts for side in (references, hypotheses))
+    longest = max(hypotheses.tokens.lengths.tolist(), default=0)
+    if len(positions) < FEW_PAIRS and longest * int(positions.max()) < ROW_BITS:
+        return host_counts(list(map(union_hits, *group_texts((hypotheses, references)))))
     hits = torch.zeros_like(positions)
     for pairs, width, count in similar_pairs(positions, steps):
         sides = hypotheses.take(pairs), references.take(pairs)
-        if len(pairs) < FEW_PAIRS and max(sides[0].tokens.lengths.tolist(), default=0) * width < ROW_BITS:
-            chunk_hits = host_counts(list(map(union_hits, *group_texts(sides))))
+        if len(pairs) < min(FEW_PAIRS, len(positions)):
+            chunk_hits = _ragged_hits(*sides)
         else:
             ids = torch.cat((_pad_sentences(sides[1], width), _pad_sentences(sides[0], count)), 1)
             ranks = rank_in_rows(ids) * (ids > 0)
