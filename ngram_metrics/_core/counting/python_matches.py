@@ -20,9 +20,10 @@ class RougeText(NamedTuple):
 
 #: More characters of a hypothesis and its references are counted as slices, up to an order: each order joins its own.
 _LONG_TEXTS, _SLICED_ORDERS = 50_000, 10
-#: They follow the last token, and differ from every token and from each other.
-_END_OF_HYPOTHESIS = object()
-_END_OF_REFERENCE = object()
+#: They bound documents and sentences, and differ from every token and from each other.
+_END_OF_HYPOTHESIS, _END_OF_REFERENCE, _START_OF_SENTENCE = object(), object(), object()
+#: Each byte with its bits in reverse order.
+_MIRRORED_BYTES = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 
 
 def match_ngrams(hypothesis: Tokens, references: Sequence[Tokens], orders: int) -> list[int]:
@@ -186,18 +187,21 @@ def _clip(ngrams: Sequence[int]) -> int:
 def union_hits(hypothesis: Sequence[Tokens], reference: Sequence[Tokens]) -> int:
     """Return the hits of ROUGE-Lsum, see ``_core.counting.subsequence.union``.
 
-    A row has the bits of all sentences of the reference, and a gap after each, which stays 0 and absorbs the carry.
+    A row has the bits of the tokens of all reference sentences that the hypothesis has, and a gap before each sentence,
+    which stays 0 and absorbs the carry. The walk back reads the bits mirrored: its next position in each sentence is
+    then the lowest bit, which one subtraction finds.
     """
     if len(hypothesis) == 1 == len(reference):
         return subsequence_length(hypothesis[0], reference[0])
-    places = _places([token for sentence in reference for token in (*sentence, _END_OF_REFERENCE)])
-    gaps = places.pop(_END_OF_REFERENCE, 0)
-    inside = gaps ^ ((1 << gaps.bit_length()) - 1)
-    fills, distance, free = [], 1, inside
-    while free:
-        fills.append((distance, free))
-        free &= free >> distance
-        distance *= 2
+    had = Counter(chain.from_iterable(hypothesis))
+    tokens: list[Hashable] = []
+    for sentence in reference:
+        tokens.append(_START_OF_SENTENCE)
+        tokens += filter(had.__contains__, sentence)
+    tokens += [_START_OF_SENTENCE] * (8 - len(tokens) % 8)  # whole bytes can be mirrored
+    places, mirrored = _places(tokens), _places(tokens[::-1])
+    gaps = mirrored[_START_OF_SENTENCE]
+    inside = (1 << len(tokens)) - 1 ^ places[_START_OF_SENTENCE]
     union = 0
     for sentence in {*map(tuple, hypothesis)}:
         row = inside
@@ -208,23 +212,23 @@ def union_hits(hypothesis: Sequence[Tokens], reference: Sequence[Tokens]) -> int
             if mask:
                 both = row & mask  # as in subsequence_length
                 row = (row + both | row - both) & inside
-            elif not before:
-                continue  # tokens without a match move the walk once
-            steps.append((mask, mask | row ^ inside))
+                steps.append((mirrored[token], row))
+            elif before:
+                steps.append((0, row))  # tokens without a match move the walk once
         # The walk back stops at or below its position at the token itself, which it takes, or where the row grows.
-        reach = inside if row != inside else 0
-        for mask, candidates in reversed(steps):
-            reach &= candidates
-            if not reach:
+        reach = -1
+        for mask, row in reversed(steps):
+            grows = (row ^ inside).to_bytes(len(tokens) // 8, "little").translate(_MIRRORED_BYTES)
+            candidates = (mask | int.from_bytes(grows, "big")) & reach
+            if not candidates:
                 break
-            for distance, free in fills:
-                reach |= reach >> distance & free
-            if mask:
-                taken = (reach >> 1 & inside ^ reach) & mask
-                union |= taken
-                reach ^= taken
-    had = Counter(chain.from_iterable(hypothesis))
-    return sum(min((union & bits).bit_count(), had[token]) for token, bits in places.items())
+            # The lowest candidate of each sentence is in both, and the bits of its sentence above it are in one.
+            above = gaps - candidates
+            taken = candidates & above & mask
+            reach = (candidates | above) ^ taken
+            union |= taken
+    often = [token for token, count in Counter(tokens).items() if count > had[token]]  # which may be hit too often
+    return union.bit_count() - sum(max(0, (union & mirrored[token]).bit_count() - had[token]) for token in often)
 
 
 def _places(tokens: Tokens) -> dict[Hashable, int]:

@@ -86,9 +86,9 @@ class RougeReader(Reader):
             if option is not None and not callable(option):
                 raise TypeError(f"{name} is {type_name(option)}: expected a callable that takes a str")
         separator = self.sentence_separator_id
-        if separator is not None and (isinstance(separator, bool) or not isinstance(separator, Integral)):
-            raise TypeError(f"sentence_separator_id is {shortened(separator)}: expected an integer or None")
         if separator is not None:
+            if isinstance(separator, bool) or not isinstance(separator, Integral):
+                raise TypeError(f"sentence_separator_id is {shortened(separator)}: expected an integer or None")
             check_id(int(separator), "sentence_separator_id")
         has_callable = self.normalizer is not None or self.sentence_splitter is not None
         object.__setattr__(self, "reads_text_in_python", not has_callable and has_splitter(self.tokenizer))
@@ -108,12 +108,7 @@ class RougeReader(Reader):
         return {**fields, **pad_signature(self.pad_id)}
 
     def _text_options(self) -> dict[str, object]:
-        return {
-            "use_stemmer": self.use_stemmer,
-            "normalizer": self.normalizer,
-            "tokenizer": self.tokenizer,
-            "sentence_splitter": self.sentence_splitter,
-        }
+        return {name: getattr(self, name) for name in ("use_stemmer", "normalizer", "tokenizer", "sentence_splitter")}
 
     @property
     def follows_ascii_rule(self) -> bool:
@@ -156,13 +151,10 @@ class RougeReader(Reader):
             return _batch_lines(segments, DocumentGroups(lines._replace(lengths=lengths), counts))
         split = split_sentences(texts, splitter, segments.name_of)
         owner = [index for index, lines in enumerate(split) for _ in lines]
-
-        def name_of(index: int) -> str:
-            return segments.name_of(owner[index])
-
         sizes = map(len, split)
         columns = [np.array([sum(islice(sizes, size)) for size in column]) for column in segments.columns]
-        lines = self._number(list(chain.from_iterable(split)), name_of, columns)
+        every = list(chain.from_iterable(split))
+        lines = self._number(every, lambda index: segments.name_of(owner[index]), columns)
         whole = self._number(texts, segments.name_of, segments.columns)
         return _add_summaries(segments, whole, DocumentGroups(lines, host_counts(list(map(len, split)))))
 
@@ -205,9 +197,8 @@ class RougeReader(Reader):
     ) -> RaggedTokens:
         """Number the words of texts, or of their lines, with ``columns`` as in ``number_words``."""
         if self._rule is None:
-            return number_tokens(
-                rouge_words(texts, self.use_stemmer, self.normalizer, self.tokenizer, name_of), name_of
-            )
+            words = rouge_words(texts, self.use_stemmer, self.normalizer, self.tokenizer, name_of)
+            return number_tokens(words, name_of)
         if self.normalizer is not None:
             texts = normalize(texts, self.normalizer, name_of)
         return number_words(self._rule, texts, columns, by_line, rouge_stem if self.use_stemmer else None)
@@ -216,8 +207,7 @@ class RougeReader(Reader):
 def _batch_lines(segments: Segments, lines: DocumentGroups) -> Batch:
     """Return a batch of documents that consist of lines."""
     whole = lines.join()
-    has_several = bool((lines.counts > 1).any())
-    return _add_summaries(segments, whole, lines) if has_several else batch_of(segments, whole)
+    return _add_summaries(segments, whole, lines) if (lines.counts > 1).any() else batch_of(segments, whole)
 
 
 def _add_summaries(segments: Segments, whole: RaggedTokens, lines: DocumentGroups) -> Batch:

@@ -41,7 +41,7 @@ class Characters(NamedTuple):
     Attributes:
         joined: the texts.
         units: ``(bytes + WINDOW,)`` uint8, their UTF-8 bytes, then ``END`` ``WINDOW`` times; a lone surrogate is three
-            bytes like any code point of its size.
+            bytes like any code point of its size. For a rule that folds, a byte for each character.
         ends: ``(texts,)`` int64, the index in ``codes`` of the newline after each text.
         ascii: whether all characters are ASCII, or each byte is taken as a character.
     """
@@ -83,16 +83,19 @@ def character_chunks(texts: Sequence[str]) -> Iterator[Characters]:
     return (characters for characters, _ in segment_chunks(texts, [np.ones(len(texts), np.int64)]))
 
 
-def segment_chunks(texts: Sequence[str], columns: Sequence[Integers]) -> Iterator[tuple[Characters, Sequence[int]]]:
+def segment_chunks(
+    texts: Sequence[str], columns: Sequence[Integers], folds: bool = False
+) -> Iterator[tuple[Characters, Sequence[int]]]:
     """Yield the characters of chunks of whole segments, each at most ``CHARACTERS`` or a single segment.
 
     ``columns`` has for each column its number of texts per segment, ``(segments,)``; ``texts`` has one column after
-    another. Yields the characters of a chunk, in the same order, and how many of its texts are in each column.
+    another. With ``folds`` only the characters of ASCII matter, and another one may be any byte beyond or ``?``. Yields
+    the characters of a chunk, in the same order, and how many of its texts are in each column.
     """
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     before = np.concatenate((np.zeros(1, np.int64), lengths.cumsum()))
     if before[-1] <= CHARACTERS:
-        yield _characters(texts, lengths), [int(counts.sum()) for counts in columns]
+        yield _characters(texts, lengths, folds), [int(counts.sum()) for counts in columns]
         return
     bounds: list[Integers] = []
     first = 0
@@ -103,12 +106,14 @@ def segment_chunks(texts: Sequence[str], columns: Sequence[Integers]) -> Iterato
     for start, stop in even_chunks(sizes, CHARACTERS):
         parts = [slice(ends[start], ends[stop]) for ends in bounds]  # of each column
         chunk = list(chain.from_iterable(texts[part] for part in parts))
-        yield _characters(chunk, np.concatenate([lengths[part] for part in parts])), [p.stop - p.start for p in parts]
+        chunk_lengths = np.concatenate([lengths[part] for part in parts])
+        yield _characters(chunk, chunk_lengths, folds), [part.stop - part.start for part in parts]
 
 
-def _characters(texts: Sequence[str], lengths: Integers) -> Characters:
+def _characters(texts: Sequence[str], lengths: Integers, folds: bool) -> Characters:
     joined = "\n".join(("", *texts, ""))
-    encoded = joined.encode("utf-8", "surrogatepass")
+    # If no character is beyond Latin-1, which is most often so, this only copies.
+    encoded = joined.encode("latin-1", "replace") if folds else joined.encode("utf-8", "surrogatepass")
     units = np.frombuffer(encoded + END * WINDOW, np.uint8)
     return Characters(joined, units, (lengths + 1).cumsum(), len(encoded) == len(joined))
 
@@ -329,6 +334,6 @@ def _rule(rule: WordRule, beyond: int | None = None) -> Rule:
 #: The rules by the names that ``tokenizer`` takes.
 NAMED = {name: _rule(rule, WORD if name in ("13a", "none") else None) for name, rule in WORD_RULES.items()}
 WHITESPACE = NAMED["none"]
-#: U+0130 is the only character whose lower case is two characters, of which the first is ASCII.
-ROUGE = Rule(_fold, partial(_rewrite, "\u0130", lambda text: text.replace("\u0130", "i\u0307")), folds=True, beyond=0)
+#: Only these two characters beyond ASCII have a letter of ASCII in their lower case.
+ROUGE = Rule(_fold, partial(_rewrite, "\u0130\u212a", str.lower), folds=True, beyond=0)
 CHRF_WORDS = Rule(_chrf_class, alone=_chrf_alone, beyond=WORD)

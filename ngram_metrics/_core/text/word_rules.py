@@ -157,7 +157,7 @@ def split_rouge(text: str) -> list[str]:
     """Split as rouge_score."""
     if "\u0130" in text or "\u212a" in text:  # their lower case has a letter of ASCII
         return re.findall(f"[{ROUGE_RULE.letters.written}]+", text.lower())
-    return text.encode("utf-8", "surrogatepass").translate(_rouge_bytes()).decode("ascii").split()
+    return text.encode("latin-1", "replace").translate(_rouge_bytes()).decode("ascii").split()
 
 
 def rouge_text(text: str) -> str:

@@ -6,7 +6,7 @@ equal words. No vocabulary outlives its chunk.
 
 A word is its UTF-8 bytes, cut into windows of eight bytes, each an int64. The last window is filled up with a byte that
 UTF-8 does not use, so two words are equal if their windows are equal. The windows are hashed into a slot of a table, in
-which the last word leaves its index. Every word is then compared with the word in its slot. Equal words share a slot,
+which the first word leaves its index. Every word is then compared with the word in its slot. Equal words share a slot,
 so either all of them find an equal word, or none does. The latter, and long words, are numbered in a dict. No id is a
 hash, so two words never share one.
 """
@@ -85,7 +85,7 @@ def number_words(
     ``stem`` returns the stem of a word, and is called once for each distinct word of a chunk.
     """
     ids, counts, bound = [], [], 1
-    for characters, sizes in segment_chunks(rule.prepare(texts), columns):
+    for characters, sizes in segment_chunks(rule.prepare(texts), columns, rule.folds):
         characters = rule.simplify(characters)
         begin, end, units = rule.words(characters)
         ends = characters.ends
@@ -166,9 +166,10 @@ def _compare_slots(word_bytes: WordBytes, indices: Integers) -> tuple[Integers, 
         mixed[words] = hashes
     bits = (4 * len(indices)).bit_length()
     slot = (mixed >> np.uint64(64 - bits)).view(np.int64)
-    last = np.empty(1 << bits, np.int64)  # only what is written is read
-    last[slot] = indices
-    same = last.take(slot)  # half the time of last[slot]
+    table = np.empty(1 << bits, np.int64)  # only what is written is read
+    # From the last word to the first, so that frequent words have small numbers, which RapidFuzz looks up faster.
+    table[slot[::-1]] = indices[::-1]
+    same = table.take(slot)  # half the time of table[slot]
     is_other: Flags = first.take(same) != first
     every = np.empty_like(first)
     for words, window in longer:

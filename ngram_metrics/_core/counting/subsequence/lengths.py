@@ -53,7 +53,7 @@ WORDS_IN_HALVES = 1 << 17
 CODE_POINTS = sys.maxunicode + 1
 #: From this number of tokens on, numbering a pair anew takes less time than it saves: RapidFuzz looks code points below
 #: 256 up in a table, and others in a hash map.
-LONG_PAIR = 1200
+LONG_PAIR = 2000
 #: Joining costs as much as the launches of this many steps.
 JOINING_STEPS = 16
 

@@ -43,7 +43,6 @@ from ngram_metrics._core.counting.subsequence.lengths import (
 )
 from ngram_metrics._core.counting.subsequence.table import (
     WORD_BITS,
-    MaskWindows,
     SentenceLimits,
     TableState,
     advance,
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 #: A chunk of fewer pairs of summaries is counted in plain Python, which then takes less time than launching operations.
-FEW_PAIRS = 80
+FEW_PAIRS = 200
 #: Plain Python keeps the rows of one sentence of the hypothesis, which may take this number of bits.
 ROW_BITS = 1 << 30
 
@@ -81,11 +80,14 @@ def union_subsequence_hits(summaries: RaggedSummaries | PaddedPairs, separator_i
 def _ragged_hits(hypotheses: DocumentGroups, references: DocumentGroups) -> Tensor:
     # A gap after every sentence.
     positions, steps = (side.join().lengths + side.counts for side in (references, hypotheses))
+    longest = max(hypotheses.tokens.lengths.tolist(), default=0)
+    if len(positions) < FEW_PAIRS and longest * int(positions.max()) < ROW_BITS:
+        return host_counts(list(map(union_hits, *group_texts((hypotheses, references)))))
     hits = torch.zeros_like(positions)
     for pairs, width, count in similar_pairs(positions, steps):
         sides = hypotheses.take(pairs), references.take(pairs)
-        if len(pairs) < FEW_PAIRS and max(sides[0].tokens.lengths.tolist(), default=0) * width < ROW_BITS:
-            chunk_hits = host_counts(list(map(union_hits, *group_texts(sides))))
+        if len(pairs) < min(FEW_PAIRS, len(positions)):
+            chunk_hits = _ragged_hits(*sides)
         else:
             ids = torch.cat((_pad_sentences(sides[1], width), _pad_sentences(sides[0], count)), 1)
             ranks = rank_in_rows(ids) * (ids > 0)
@@ -148,7 +150,13 @@ def _union_bits(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
     states = [first_state(windows, sentences)]
     for start, stop in windows.windows()[:-1]:
         states.append(advance(TableState(*map(torch.clone, states[-1])), windows.masks(start, stop), start, sentences))
-    walk = _first_walk(windows, sentences)
+    gaps = sentences.gaps
+    fills, distance = [(1, ~gaps)], 1
+    while distance * 2 <= WORD_BITS:
+        fills.append((distance * 2, fills[-1][1] & fills[-1][1] >> distance))
+        distance *= 2
+    below = gaps.new_zeros(windows.words + 1, gaps.shape[1])
+    walk = _Walk(torch.zeros_like(gaps), torch.full_like(gaps, -1), below, tuple(fills))
     while states:
         start, stop = windows.windows()[len(states) - 1]
         masks = list(windows.masks(start, stop))
@@ -156,16 +164,6 @@ def _union_bits(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
         advance(states.pop(), masks, start, sentences, rows)
         walk = _walk_back(walk, masks, rows, sentences, start)
     return walk.hit
-
-
-def _first_walk(windows: MaskWindows, sentences: SentenceLimits) -> _Walk:
-    gaps = sentences.gaps
-    fills, distance = [(1, ~gaps)], 1
-    while distance * 2 <= WORD_BITS:
-        fills.append((distance * 2, fills[-1][1] & fills[-1][1] >> distance))
-        distance *= 2
-    below = gaps.new_zeros(windows.words + 1, gaps.shape[1])
-    return _Walk(torch.zeros_like(gaps), torch.full_like(gaps, -1), below, tuple(fills))
 
 
 def _walk_back(walk: _Walk, masks: list[Tensor], rows: Tensor, sentences: SentenceLimits, start: int) -> _Walk:
