@@ -10,7 +10,7 @@ from ngram_metrics._core.basics.lazy import np, torch
 from ngram_metrics._core.basics.option_checks import Average
 from ngram_metrics._core.counting.documents import has_data, host_counts
 from ngram_metrics._core.counting.numpy_matches import must_use_torch
-from ngram_metrics._core.scoring.measure import AnyMeasure, Layout, Statistics
+from ngram_metrics._core.scoring.measure import AnyMeasure, Layout, Measure, Statistics
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -40,8 +40,9 @@ def score_rows(measure: AnyMeasure, rows: Tensor | Sequence[Sequence[int]], most
         if len(rows) <= most:
             return _score_in_python(measure, rows, (len(rows),))
         rows = host_counts(rows)
-    is_few = 0 < rows.shape[:-1].numel() <= most and measure.python_limit(None) > 0
-    if is_few and not rows.is_floating_point() and not must_use_torch() and has_data(rows):
+    is_few = 0 < rows.shape[:-1].numel() <= most and not rows.is_floating_point()
+    counts_in_python = type(measure).score_in_python is not Measure.score_in_python
+    if is_few and counts_in_python and not must_use_torch() and has_data(rows):
         listed = [rows.tolist()] if rows.dim() == 1 else rows.numpy().reshape(-1, rows.shape[-1]).tolist()
         return _score_in_python(measure, listed, rows.shape[:-1])
     return measure.score(unpack(rows, measure.layout))

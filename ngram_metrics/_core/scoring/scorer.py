@@ -84,10 +84,12 @@ class Scorer:
     # Not compared, because ROUGE's is NaN. It follows from the measure, which is compared.
     empty_score: float = field(default=0.0, compare=False)
     segment_measure: AnyMeasure | None = None
+    _text_limit: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the average, after the reader and the measure have checked their settings."""
         check_choice("average", self.average, get_args(Average))
+        object.__setattr__(self, "_text_limit", self.measure.python_limit(self.reader.tokenizer))
         if not self.titles:
             object.__setattr__(self, "titles", {name: name for name in self.values})
 
@@ -158,8 +160,7 @@ class Scorer:
 
     def python_limit(self, kind: str) -> int:
         """Return how large a batch of this kind is for which plain Python takes as long as arrays; 0 for any."""
-        limit = self.measure.python_limit(self.reader.tokenizer)
-        return limit if kind == "text" else min(limit, TOKEN_LIMIT)
+        return self._text_limit if kind == "text" else min(self._text_limit, TOKEN_LIMIT)
 
     def _count_in_python(self, segments: Segments | PaddedSegments) -> Counted:
         hypotheses, references, counts = self.reader.read_in_python(segments)
