@@ -238,7 +238,7 @@ def test_every_public_name_is_in_the_reference():
 #: What other modules of the package call, and what the framework calls; nobody else has to.
 NOT_FOR_USERS = {
     *("average", "describe_settings", "gather_shares", "has_one_reference", "load_states"),
-    *("local_signature", "name_values", "own_share", "saved_by", "saved_defaults", "saved_states", "synced"),
+    *("call_synced", "local_signature", "name_values", "own_share", "saved_by", "saved_defaults", "saved_states"),
 }
 
 
