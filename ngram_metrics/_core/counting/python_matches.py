@@ -198,7 +198,7 @@ def union_hits(hypothesis: Sequence[Tokens], reference: Sequence[Tokens]) -> int
     for sentence in reference:
         tokens.append(_START_OF_SENTENCE)
         tokens += filter(had.__contains__, sentence)
-    tokens += [_START_OF_SENTENCE] * (8 - len(tokens) % 8)  # whole bytes can be mirrored
+    tokens += [_START_OF_SENTENCE] * (8 - len(tokens) % 8)  # whole bytes can be mirrored; at least one
     places, mirrored = _places(tokens), _places(tokens[::-1])
     gaps = mirrored[_START_OF_SENTENCE]
     inside = (1 << len(tokens)) - 1 ^ places[_START_OF_SENTENCE]

@@ -335,5 +335,5 @@ def _rule(rule: WordRule, beyond: int | None = None) -> Rule:
 NAMED = {name: _rule(rule, WORD if name in ("13a", "none") else None) for name, rule in WORD_RULES.items()}
 WHITESPACE = NAMED["none"]
 #: Only these two characters beyond ASCII have a letter of ASCII in their lower case.
-ROUGE = Rule(_fold, partial(_rewrite, "\u0130\u212a", str.lower), folds=True, beyond=0)
+ROUGE = Rule(_fold, partial(_rewrite, "\u0130\u212a", str.lower), folds=True)
 CHRF_WORDS = Rule(_chrf_class, alone=_chrf_alone, beyond=WORD)

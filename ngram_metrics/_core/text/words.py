@@ -6,9 +6,9 @@ equal words. No vocabulary outlives its chunk.
 
 A word is its UTF-8 bytes, cut into windows of eight bytes, each an int64. The last window is filled up with a byte that
 UTF-8 does not use, so two words are equal if their windows are equal. The windows are hashed into a slot of a table, in
-which the first word leaves its index. Every word is then compared with the word in its slot. Equal words share a slot,
-so either all of them find an equal word, or none does. The latter, and long words, are numbered in a dict. No id is a
-hash, so two words never share one.
+which one of its words, in practice the first, leaves its index. Every word is then compared with the word in its slot.
+Equal words share a slot, so either all of them find an equal word, or none does. The latter, and long words, are
+numbered in a dict. No id is a hash, so two words never share one.
 """
 
 from __future__ import annotations
@@ -167,7 +167,8 @@ def _compare_slots(word_bytes: WordBytes, indices: Integers) -> tuple[Integers, 
     bits = (4 * len(indices)).bit_length()
     slot = (mixed >> np.uint64(64 - bits)).view(np.int64)
     table = np.empty(1 << bits, np.int64)  # only what is written is read
-    # From the last word to the first, so that frequent words have small numbers, which RapidFuzz looks up faster.
+    # From the last word to the first: if the first of equal words stays, which numpy does not promise, frequent words
+    # have small numbers, and RapidFuzz looks them up faster.
     table[slot[::-1]] = indices[::-1]
     same = table.take(slot)  # half the time of table[slot]
     is_other: Flags = first.take(same) != first

@@ -55,7 +55,7 @@ from ngram_metrics._core.counting.subsequence.table import (
 if TYPE_CHECKING:
     from torch import Tensor
 
-#: A chunk of fewer pairs of summaries is counted in plain Python, which then takes less time than launching operations.
+#: A batch or chunk of fewer pairs of summaries is counted in plain Python, which takes less time than launches.
 FEW_PAIRS = 200
 #: Plain Python keeps the rows of one sentence of the hypothesis, which may take this number of bits.
 ROW_BITS = 1 << 30
@@ -80,13 +80,14 @@ def union_subsequence_hits(summaries: RaggedSummaries | PaddedPairs, separator_i
 def _ragged_hits(hypotheses: DocumentGroups, references: DocumentGroups) -> Tensor:
     # A gap after every sentence.
     positions, steps = (side.join().lengths + side.counts for side in (references, hypotheses))
-    longest = max(hypotheses.tokens.lengths.tolist(), default=0)
-    if len(positions) < FEW_PAIRS and longest * int(positions.max()) < ROW_BITS:
-        return host_counts(list(map(union_hits, *group_texts((hypotheses, references)))))
+    if len(positions) < FEW_PAIRS:
+        longest = max(hypotheses.tokens.lengths.tolist(), default=0)
+        if longest * int(positions.max()) < ROW_BITS:
+            return host_counts(list(map(union_hits, *group_texts((hypotheses, references)))))
     hits = torch.zeros_like(positions)
     for pairs, width, count in similar_pairs(positions, steps):
         sides = hypotheses.take(pairs), references.take(pairs)
-        if len(pairs) < min(FEW_PAIRS, len(positions)):
+        if len(pairs) < min(FEW_PAIRS, len(positions)):  # a chunk of all pairs would come back here
             chunk_hits = _ragged_hits(*sides)
         else:
             ids = torch.cat((_pad_sentences(sides[1], width), _pad_sentences(sides[0], count)), 1)
