@@ -153,7 +153,7 @@ def range_of(references: DocumentGroups | PaddedReferences | list[int]) -> Tenso
     if isinstance(references, PaddedReferences):
         lengths = references.tokens.lengths
         if len(lengths) == 0:
-            return [*NO_REFERENCES]
+            return lengths.new_tensor(NO_REFERENCES)
         if references.present is None:
             return torch.arange(-1, 2, 2, device=lengths.device)  # one each
         counts = references.present.sum(1)
