@@ -153,7 +153,7 @@ def range_of(references: DocumentGroups | PaddedReferences | list[int]) -> Tenso
     if isinstance(references, PaddedReferences):
         lengths = references.tokens.lengths
         if len(lengths) == 0:
-            return [*NO_REFERENCES]
+            return lengths.new_tensor(NO_REFERENCES)
         if references.present is None:
             return torch.arange(-1, 2, 2, device=lengths.device)  # one each
         counts = references.present.sum(1)
@@ -166,7 +166,7 @@ def range_of(references: DocumentGroups | PaddedReferences | list[int]) -> Tenso
 def copy_state(state: Tensor) -> Tensor:
     """Return a copy of a state."""
     # Alone ``clone`` is as fast. Between small updates its code has left the cache of the processor.
-    return host_counts(state.tolist()) if state.is_cpu and state.dtype == torch.int64 else state.clone()
+    return torch.from_numpy(state.numpy().copy()) if state.is_cpu and state.dtype == torch.int64 else state.clone()
 
 
 def add_batch(name: str, state: Tensor, added: Tensor | list[int]) -> Tensor:

@@ -279,6 +279,7 @@ def test_a_subclass_adds_its_own_states_as_to_any_metric_of_torchmetrics() -> No
         def __init__(self) -> None:
             super().__init__(compute_on_cpu=True)
             self.add_state("loss", torch.zeros(()), "sum")
+            self.add_state("labels", torch.zeros(0, 3, dtype=torch.int64), "cat")
 
         def update(self, preds: Any, target: Any, loss: torch.Tensor) -> None:  # type: ignore[override]
             super().update(preds, target)
@@ -288,6 +289,9 @@ def test_a_subclass_adds_its_own_states_as_to_any_metric_of_torchmetrics() -> No
     metric.update(["a b"], ["a b"], torch.ones((), requires_grad=True))
     assert metric.loss == 1
     assert not metric.loss.requires_grad
+    metric.reset()
+    assert metric.loss == 0
+    assert metric.labels.shape == (0, 3)
 
 
 def test_who_saved_the_states_takes_as_many_bytes_on_every_rank():

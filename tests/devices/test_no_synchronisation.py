@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 from metrics.apis import OF_IDS
-from metrics.cases import CASES, Case, assert_same, named_pairs
+from metrics.cases import CASES, Case, assert_same, assert_same_states, named_pairs, states_of
 from pretend.comparing import assert_equal, there
 from pretend.device import DEVICE, accelerator
 from pretend.log import TO_DEVICE, TO_HOST, WAIT
@@ -175,3 +175,22 @@ def test_training_steps_that_update_a_metric_are_one_graph_also_after_a_reset(ca
     assert counter.frame_count == 2
     with pytest.raises(ValueError, match="one metric was given"):
         metric.update(["text"], ["text"])
+
+
+def test_a_step_that_resets_a_metric_and_counts_a_batch_without_segments_is_one_graph():
+    case = next(case for case in CASES if case.on_ids)
+    metric, eager = case.make("micro"), case.make("micro")
+    preds, target = case.batches[0]
+
+    @functools.partial(torch.compile, fullgraph=True, dynamic=False, backend="eager")
+    def step(*sizes: int) -> None:
+        metric.reset()
+        for size in sizes:
+            metric.update(preds[:size], target[:size])
+
+    for sizes in ((0,), (2, 0)):
+        step(*sizes)
+        eager.reset()
+        for size in sizes:
+            eager.update(preds[:size], target[:size])
+        assert_same_states(metric, states_of(eager))
