@@ -153,7 +153,7 @@ def range_of(references: DocumentGroups | PaddedReferences | list[int]) -> Tenso
     if isinstance(references, PaddedReferences):
         lengths = references.tokens.lengths
         if len(lengths) == 0:
-            return lengths.new_tensor(NO_REFERENCES)
+            return torch.stack([lengths.new_full((), bound) for bound in NO_REFERENCES])
         if references.present is None:
             return torch.arange(-1, 2, 2, device=lengths.device)  # one each
         counts = references.present.sum(1)
@@ -166,13 +166,14 @@ def range_of(references: DocumentGroups | PaddedReferences | list[int]) -> Tenso
 def copy_state(state: Tensor) -> Tensor:
     """Return a copy of a state."""
     # Alone ``clone`` is as fast. Between small updates its code has left the cache of the processor.
-    return torch.from_numpy(state.numpy().copy()) if state.is_cpu and state.dtype == torch.int64 else state.clone()
+    is_small = state.is_cpu and state.dtype == torch.int64 and 0 < state.numel() < 100
+    return host_counts(state.tolist()) if is_small and not torch.compiler.is_compiling() else state.clone()
 
 
 def add_batch(name: str, state: Tensor, added: Tensor | list[int]) -> Tensor:
-    """Return a state with what a batch adds to it, as a list if the state is on the CPU, or as a tensor beside it."""
+    """Return a state with what a batch adds to it, which is a list only if the state is on the CPU."""
     is_maximum = name == "reference_range"
-    if isinstance(added, list):  # as in copy_state
+    if isinstance(added, list):  # in plain Python for the reason that copy_state has
         return host_counts([*map(max if is_maximum else add, state.tolist(), added)])
     return torch.maximum(state, added) if is_maximum else state + added
 

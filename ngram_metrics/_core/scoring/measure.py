@@ -82,7 +82,7 @@ class PairCounts(NamedTuple):
 def limit_of(tokenizer: object, orders: int = 0) -> int:
     """Return the limit of texts with a tokenizer, 0 for an external one; of characters it depends on the orders."""
     if tokenizer == "char" and orders:
-        return 660 + 4620 // orders  # plain Python looks at most characters in each order
+        return 660 + 4620 // orders  # plain Python looks at almost all characters in each order
     return _LIMITS_OF_RULES.get(str(tokenizer), _TEXT_LIMIT) if has_splitter(tokenizer) else 0
 
 

@@ -85,11 +85,13 @@ class Scorer:
     empty_score: float = field(default=0.0, compare=False)
     segment_measure: AnyMeasure | None = None
     _text_limit: int = field(init=False, compare=False, repr=False)
+    _token_limit: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the average, after the reader and the measure have checked their settings."""
         check_choice("average", self.average, get_args(Average))
         object.__setattr__(self, "_text_limit", self.measure.python_limit(self.reader.tokenizer))
+        object.__setattr__(self, "_token_limit", min(self.measure.python_limit(None), TOKEN_LIMIT))
         if not self.titles:
             object.__setattr__(self, "titles", {name: name for name in self.values})
 
@@ -113,9 +115,9 @@ class Scorer:
         if not len(rows):
             warn_of_no_segment()
         if self.average == "micro":
-            if isinstance(rows, list):
-                return score_rows(self.measure, [[*map(sum, zip(*rows, strict=True))]])[0]
-            sums = rows.sum(0)
+            sums = counted.sum_rows()
+            if isinstance(sums, list):
+                return score_rows(self.measure, [sums])[0]
         else:
             scores = score_rows(self.measure, rows)
             if self.average == "none":
@@ -159,8 +161,8 @@ class Scorer:
         return is_small and self.reader.reads_in_python(segments)
 
     def python_limit(self, kind: str) -> int:
-        """Return how large a batch of this kind is for which plain Python takes as long as arrays; 0 for any."""
-        return self._text_limit if kind == "text" else min(self._text_limit, TOKEN_LIMIT)
+        """Return the size of a batch for which plain Python takes as long as arrays; 0 if only arrays count."""
+        return self._text_limit if kind == "text" else self._token_limit
 
     def _count_in_python(self, segments: Segments | PaddedSegments) -> Counted:
         hypotheses, references, counts = self.reader.read_in_python(segments)
