@@ -112,9 +112,10 @@ class Adaptor(torchmetrics.Metric):
         """Forget all batches."""
         # Metric.reset empties the list of rows, which a Running wrapper still uses, and fails if a sync has joined it.
         attributes = self.__dict__
+        copy = torch.clone if torch.compiler.is_compiling() else copy_state
         for name, default in self._defaults.items():
             if name not in _OF_SETTINGS:
-                attributes[name] = copy_state(default) if isinstance(default, Tensor) else []
+                attributes[name] = copy(default) if isinstance(default, Tensor) else []
         unset = dict.fromkeys(("_computed", "_forward_cache", "_cache"))
         attributes.update(unset, _update_count=0, _is_synced=False, _codes=(0, 0))
 

@@ -24,6 +24,8 @@ _WITHOUT_BLANKS = (
     ("[\u3001-\u3002\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff1f]", 5),
     ("[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff]", 12),
 )
+#: The bytes with which these letters begin in UTF-8. Few other letters begin with one of them.
+_FIRST_BYTES = bytes([0xE0, 0xE1, *range(0xE3, 0xEA), 0xEF])
 #: How many hypotheses and references are looked at, and how many characters of each.
 _FEW_TEXTS, _FEW_CHARACTERS = 4, 60
 #: How many hypotheses are looked at for a full stop at the end.
@@ -155,8 +157,9 @@ def warn_of_unsplit_texts(
     """Warn if a rule that splits at spaces meets texts most of which are in a script without spaces."""
     few = [text[:_FEW_CHARACTERS] for texts in (hypotheses, references) for text in texts[:_FEW_TEXTS]]
     joined = " ".join(few)
-    if joined.isascii():
-        return
+    encoded = joined.encode("utf-8", "surrogatepass")
+    if len(encoded.translate(None, _FIRST_BYTES)) == len(encoded):
+        return  # in a tenth of the time of the search
     for letters, shortest in _WITHOUT_BLANKS:
         parts = joined.split() if re.search(letters, joined) else []
         counts = [count for part in parts if (count := len(re.findall(letters, part)))]

@@ -1,5 +1,7 @@
 """Warnings of what is almost surely meant otherwise, and what must not be warned of."""
 
+import re
+import sys
 import warnings
 from itertools import permutations
 
@@ -12,6 +14,7 @@ from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore, evaluate, functional, ignite, mbr
 from ngram_metrics._core.text.input_forms import read
+from ngram_metrics._core.text.input_warnings import _FIRST_BYTES, _WITHOUT_BLANKS
 from ngram_metrics._core.text.rouge_reader import RougeReader
 from ngram_metrics._core.text.tokenizer_option import batch_tokenizer
 from ngram_metrics._core.text.word_reader import WordReader
@@ -262,3 +265,9 @@ def test_a_warning_names_the_line_of_the_user():
 def test_tokens_that_chrf_refuses_are_not_warned_of():
     with pytest.raises(TypeError, match="this metric counts characters"):
         ChrF().update([[MAT]], [[MAT]])
+
+
+def test_a_letter_of_a_script_without_blanks_begins_with_one_of_the_bytes_that_are_looked_for():
+    letters = re.compile("|".join(expression for expression, _ in _WITHOUT_BLANKS))
+    found = filter(letters.match, map(chr, range(sys.maxunicode + 1)))
+    assert {letter.encode()[0] for letter in found} == {*_FIRST_BYTES}
