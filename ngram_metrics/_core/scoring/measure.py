@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 from ngram_metrics._core.basics.lazy import torch
@@ -44,9 +43,11 @@ class Layout(Generic[Statistics]):
     row_width: int = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        *starts, row_width = accumulate((1 if width is None else width for width in self.widths), initial=0)
-        fields = zip(starts, self.widths, strict=True)
-        columns = [start if width is None else slice(start, start + width) for start, width in fields]
+        columns: list[int | slice] = []
+        row_width = 0
+        for width in self.widths:
+            columns.append(row_width if width is None else slice(row_width, row_width + width))
+            row_width += 1 if width is None else width
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "row_width", row_width)
 
