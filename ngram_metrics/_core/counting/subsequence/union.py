@@ -43,6 +43,7 @@ from ngram_metrics._core.counting.subsequence.lengths import (
 )
 from ngram_metrics._core.counting.subsequence.table import (
     WORD_BITS,
+    MaskWindows,
     SentenceLimits,
     TableState,
     advance,
@@ -151,13 +152,7 @@ def _union_bits(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
     states = [first_state(windows, sentences)]
     for start, stop in windows.windows()[:-1]:
         states.append(advance(TableState(*map(torch.clone, states[-1])), windows.masks(start, stop), start, sentences))
-    gaps = sentences.gaps
-    fills, distance = [(1, ~gaps)], 1
-    while distance * 2 <= WORD_BITS:
-        fills.append((distance * 2, fills[-1][1] & fills[-1][1] >> distance))
-        distance *= 2
-    below = gaps.new_zeros(windows.words + 1, gaps.shape[1])
-    walk = _Walk(torch.zeros_like(gaps), torch.full_like(gaps, -1), below, tuple(fills))
+    walk = _first_walk(windows, sentences)
     while states:
         start, stop = windows.windows()[len(states) - 1]
         masks = list(windows.masks(start, stop))
@@ -165,6 +160,16 @@ def _union_bits(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
         advance(states.pop(), masks, start, sentences, rows)
         walk = _walk_back(walk, masks, rows, sentences, start)
     return walk.hit
+
+
+def _first_walk(windows: MaskWindows, sentences: SentenceLimits) -> _Walk:
+    gaps = sentences.gaps
+    fills, distance = [(1, ~gaps)], 1
+    while distance * 2 <= WORD_BITS:
+        fills.append((distance * 2, fills[-1][1] & fills[-1][1] >> distance))
+        distance *= 2
+    below = gaps.new_zeros(windows.words + 1, gaps.shape[1])
+    return _Walk(torch.zeros_like(gaps), torch.full_like(gaps, -1), below, tuple(fills))
 
 
 def _walk_back(walk: _Walk, masks: list[Tensor], rows: Tensor, sentences: SentenceLimits, start: int) -> _Walk:
