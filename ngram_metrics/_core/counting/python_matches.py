@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from functools import cache
 from itertools import chain, pairwise, repeat
 from typing import Any, NamedTuple
 
@@ -22,8 +23,6 @@ class RougeText(NamedTuple):
 _LONG_TEXTS, _SLICED_ORDERS = 50_000, 10
 #: They bound documents and sentences, and differ from every token and from each other.
 _END_OF_HYPOTHESIS, _END_OF_REFERENCE, _START_OF_SENTENCE = object(), object(), object()
-#: Each byte with its bits in reverse order.
-_MIRRORED_BYTES = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 
 
 def match_ngrams(hypothesis: Tokens, references: Sequence[Tokens], orders: int) -> list[int]:
@@ -202,6 +201,7 @@ def union_hits(hypothesis: Sequence[Tokens], reference: Sequence[Tokens]) -> int
     places, mirrored = _places(tokens), _places(tokens[::-1])
     gaps = mirrored[_START_OF_SENTENCE]
     inside = (1 << len(tokens)) - 1 ^ places[_START_OF_SENTENCE]
+    mirrored_bytes = _mirrored_bytes()
     union = 0
     for sentence in {*map(tuple, hypothesis)}:
         row = inside
@@ -218,7 +218,7 @@ def union_hits(hypothesis: Sequence[Tokens], reference: Sequence[Tokens]) -> int
         # The walk back stops at or below its position at the token itself, which it takes, or where the row grows.
         reach = -1
         for mask, row in reversed(steps):
-            grows = (row ^ inside).to_bytes(len(tokens) // 8, "little").translate(_MIRRORED_BYTES)
+            grows = (row ^ inside).to_bytes(len(tokens) // 8, "little").translate(mirrored_bytes)
             candidates = (mask | int.from_bytes(grows, "big")) & reach
             if not candidates:
                 break
@@ -229,6 +229,12 @@ def union_hits(hypothesis: Sequence[Tokens], reference: Sequence[Tokens]) -> int
             union |= taken
     often = [token for token, count in Counter(tokens).items() if count > had[token]]  # which may be hit too often
     return union.bit_count() - sum(max(0, (union & mirrored[token]).bit_count() - had[token]) for token in often)
+
+
+@cache
+def _mirrored_bytes() -> bytes:
+    """Return each byte with its bits in reverse order."""
+    return bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 
 
 def _places(tokens: Tokens) -> dict[Hashable, int]:
