@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr
 from typing import TYPE_CHECKING, NoReturn
 
-from ngram_metrics._cli import score_in_python
 from ngram_metrics._cli.command_arguments import parse_mbr, parse_score
 from ngram_metrics._cli.files import InputError, Source, open_source, read_segments, split_name
 from ngram_metrics._core.basics.output import OutputError, open_output
@@ -78,14 +77,8 @@ def _run(command: str, words: Sequence[str], ends: bool) -> list[str]:
 
 
 def _score(options: Namespace, sources: Sequence[Source], ends: bool) -> tuple[Outcome, list[str]]:
-    """Return what ``score_command.score`` returns, from plain Python if that is faster than importing torch."""
+    """Return what ``score_command.score`` returns."""
     chunks = read_segments(sources, len(options.systems), len(options.references))
-    cost_of_character = score_in_python.cost_per_character(options)
-    if cost_of_character is not None:
-        with _pause_collection(False), _one_line_warnings():
-            is_small, chunks = score_in_python.read_ahead(chunks, cost_of_character)
-            if is_small:
-                return score_in_python.score(options, make_scorers(options), chunks), []
     with _delay_signals(), _pause_collection(ends):
         from ngram_metrics._cli import score_command
     with _apply_run_options(options):

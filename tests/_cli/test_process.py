@@ -19,7 +19,7 @@ from commands import REFERENCES, failing, printed, write
 from systems import references
 
 from ngram_metrics import _cli as cli
-from ngram_metrics._cli import files, score_command, score_in_python
+from ngram_metrics._cli import files, score_command
 from ngram_metrics._core.basics import output
 from ngram_metrics._core.metrics.registry import REGISTRY
 
@@ -170,7 +170,6 @@ def test_interruption_at_any_step_is_one_line(folder: Path, capsys, monkeypatch)
         (["-c"], score_command, "compute_outcome"),
         (["-c"], main, "format_outcome"),
         ([], main, "format_outcome"),
-        ([], score_in_python, "_count"),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(place, name, interrupted)
@@ -216,7 +215,6 @@ def test_progress_begins_within_two_seconds_of_work(metrics: str, folder: Path, 
         write(folder / system, REFERENCES * 35)
     bar = _Bar()
     monkeypatch.setattr(score_command, "Progress", lambda unit: bar)
-    monkeypatch.setattr(score_in_python, "COST_OF_TORCH", -1)
     printed(capsys, system, "-r", "ref.txt", "-m", metrics)
     lines, seconds = bar.told[1]
     assert lines <= files.CHUNK

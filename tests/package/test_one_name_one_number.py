@@ -12,7 +12,6 @@ from commands import printed, report, scores, write
 from metrics.apis import APIS, Api
 
 from ngram_metrics import evaluate, functional, mbr
-from ngram_metrics._cli import score_in_python
 from ngram_metrics._cli.command_arguments import mbr_metrics
 from ngram_metrics._core.basics.option_checks import ROUGE_KEYS
 from ngram_metrics._core.metrics.registry import METRIC_NAMES, row_of, takers_of
@@ -66,8 +65,6 @@ class Named:
         return self.api.function(*sides[: self.api.needed], **self.options, **options)
 
 
-#: What importing torch costs, so that the command counts in plain Python, or in arrays.
-WAYS = {"in plain Python": 1e18, "in arrays": -1}
 each_name = pytest.mark.parametrize("name", METRIC_NAMES)
 #: The metrics that have another number at whitespace than under 13a: all others read text by a rule of their own.
 takes_tokenizer = pytest.mark.parametrize("name", takers_of("tokenizer"))
@@ -123,15 +120,13 @@ def test_the_texts_tell_keys_of_rouge_apart():
 
 
 @each_name
-def test_a_corpus_has_one_number(name: str, files: list[str], capsys, monkeypatch):
+def test_a_corpus_has_one_number(name: str, files: list[str], capsys):
     named = Named(name)
     expected = close(numbers(name, named.filled().compute()))
     assert numbers(name, named.function(HYPOTHESES, REFERENCES)) == expected
     results = evaluate(HYPOTHESES, REFERENCES, name).results["system"]
     assert numbers(name, {value: result.score for value, result in results.items()}) == expected
-    for way, cost in WAYS.items():
-        monkeypatch.setattr(score_in_python, "COST_OF_TORCH", cost)
-        assert numbers(name, scores(capsys, *files, "-m", name), 100) == expected, way
+    assert numbers(name, scores(capsys, *files, "-m", name), 100) == expected
     columns = StatisticsColumns({name: named.make()}, **{side: side for side in TABLE})
     assert of_columns(name, columns.scores(columns.sums(TABLE))) == expected
 
@@ -173,13 +168,11 @@ def test_a_utility_is_the_number_of_a_segment(name: str, folder: Path, capsys):
 
 @takes_tokenizer
 def test_a_tokenizer_that_is_named_holds_for_every_metric_that_takes_one(
-    name: str, files: list[str], folder: Path, capsys, monkeypatch
+    name: str, files: list[str], folder: Path, capsys
 ):
     function = Named(name).function
     for tokenizer in ("13a", "none", "intl", "char"):
         expected = close(numbers(name, function(HYPOTHESES, REFERENCES, tokenizer=tokenizer)))
-        for way, cost in WAYS.items():
-            monkeypatch.setattr(score_in_python, "COST_OF_TORCH", cost)
-            shown = report(capsys, *files, "-m", name, "--tokenizer", tokenizer)
-            assert f"|tok:{tokenizer}|" in shown["signatures"][name], way
-            assert numbers(name, {name: shown["systems"]["h.txt"][name]["score"]}, 100) == expected, way
+        shown = report(capsys, *files, "-m", name, "--tokenizer", tokenizer)
+        assert f"|tok:{tokenizer}|" in shown["signatures"][name]
+        assert numbers(name, {name: shown["systems"]["h.txt"][name]["score"]}, 100) == expected

@@ -337,6 +337,5 @@ ROWS = (
         make_bleu,
         {"tokenizer": "tokenizer", "lowercase": "lowercase"},
         pair_names=("bleu",),
-        python_cost=120,
     ),
 )

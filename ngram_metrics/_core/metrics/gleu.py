@@ -85,4 +85,4 @@ def make_gleu(
     return Scorer(WordReader(tokenizer, pad_id=pad_id), GleuMeasure(ngram), average, {"gleu": ()})
 
 
-ROWS = (MetricRow("GLEU", make_gleu, {"tokenizer": "tokenizer"}, pair_names=("gleu",), python_cost=120),)
+ROWS = (MetricRow("GLEU", make_gleu, {"tokenizer": "tokenizer"}, pair_names=("gleu",)),)

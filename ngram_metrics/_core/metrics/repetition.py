@@ -113,7 +113,7 @@ def make_repetition(
     return Scorer(WordReader(tokenizer, pad_id=pad_id), RepetitionMeasure(ngram), average, {"repetition": ()})
 
 
-ROWS = (MetricRow("repetition", make_repetition, {"tokenizer": "tokenizer"}, needs_references=False, python_cost=80),)
+ROWS = (MetricRow("repetition", make_repetition, {"tokenizer": "tokenizer"}, needs_references=False),)
 
 
 def distinct_in_corpus(texts: RaggedTokens, orders: Sequence[int]) -> RepetitionStatistics:

@@ -387,6 +387,5 @@ ROWS = (
         make_rouge,
         {"stem": "use_stemmer"},
         pair_names=("rouge1", "rouge2", "rougeL"),
-        python_cost=120,
     ),
 )

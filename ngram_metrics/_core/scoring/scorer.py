@@ -263,8 +263,6 @@ class MetricRow(NamedTuple):
         options: the options by which it differs from other metrics that it makes.
         pair_names: the names under which it scores pairs, for MBR decoding; ROUGE has one for each key.
         needs_references: whether hypotheses are compared with references.
-        python_cost: the nanoseconds that a character takes more in plain Python than in arrays; None if only arrays
-            count it.
     """
 
     title: str
@@ -273,7 +271,6 @@ class MetricRow(NamedTuple):
     options: Mapping[str, Any] = MappingProxyType({})
     pair_names: tuple[str, ...] = ()
     needs_references: bool = True
-    python_cost: int | None = None
 
 
 def count_systems(
