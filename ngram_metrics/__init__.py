@@ -2,8 +2,7 @@
 
 The metrics listed here are ``torchmetrics.Metric`` classes; ``evaluate`` compares several systems.
 ``ngram_metrics.ignite`` has the same metrics for pytorch-ignite, ``ngram_metrics.functional`` the same scores in one
-call, ``ngram_metrics.counting`` the counts of token ids, and ``ngram_metrics.pair`` the scores of one hypothesis,
-without torch.
+call, and ``ngram_metrics.counting`` the counts of token ids.
 
 On a CPU nearly every batch is counted in numpy, a small one in plain Python, and common subsequences by RapidFuzz. On
 other devices and in compiled graphs torch counts. All of them follow the same rules and give the same counts, which the
@@ -17,11 +16,9 @@ from typing import TYPE_CHECKING
 from ngram_metrics._core.scoring.signature import __version__ as __version__
 
 if TYPE_CHECKING:
-    from ngram_metrics import columns as columns
     from ngram_metrics import counting as counting
     from ngram_metrics import functional as functional
     from ngram_metrics import mbr as mbr
-    from ngram_metrics import pair as pair
     from ngram_metrics import significance as significance
     from ngram_metrics._evaluation.evaluate import Evaluation as Evaluation
     from ngram_metrics._evaluation.evaluate import evaluate as evaluate
@@ -43,9 +40,9 @@ _MODULES = {
 __all__ = list(_MODULES)
 #: The public modules, and the framework that a module needs besides torch.
 _PUBLIC = {
-    **dict.fromkeys(("functional", "counting", "pair", "mbr", "significance", "columns"), "torch"),
+    **dict.fromkeys(("functional", "counting", "mbr", "significance"), "torch"),
     **{"hugging_face": "torch", "distributed": "torch"},
-    **{name: name for name in ("ignite", "lightning", "inspect_ai", "lm_eval")},
+    **{name: name for name in ("ignite", "lightning")},
 }
 
 

@@ -17,7 +17,6 @@ from ngram_metrics._core.metrics.ter import TerMeasure
 from ngram_metrics._core.scoring.measure import Measure
 from ngram_metrics._core.text.reader import Reader
 from ngram_metrics._evaluation.system_counts import SystemCounts, count
-from ngram_metrics.columns import StatisticsColumns
 from ngram_metrics.significance.paired_systems import pair_systems
 
 TEXTS = st.text("ab \n.,é東", max_size=12)
@@ -65,7 +64,7 @@ def test_systems_have_the_counts_that_each_has_alone(systems: int, corpus: Any, 
 @fewer(4)
 @given(st.data())
 def test_a_corpus_has_one_score_to_the_last_bit_whichever_way_it_is_counted(data: st.DataObject):
-    """By the function, the metric in one batch and in two, evaluate and columns; and in a test, that of arrays."""
+    """By the function, the metric in one batch and in two, and evaluate; and in a test, that of arrays."""
     words = st.lists(st.sampled_from(["the", "cat", "sat", "on", "a", "mat", "."]), max_size=9).map(" ".join)
     segments = data.draw(st.integers(1, 40))
     hypotheses, others = (data.draw(st.lists(words, min_size=segments, max_size=segments)) for _ in "ab")
@@ -89,11 +88,6 @@ def test_a_corpus_has_one_score_to_the_last_bit_whichever_way_it_is_counted(data
         evaluation = evaluate(systems, references, {"m": api.metric(average="micro")}, confidence=None)
         result = next(iter(evaluation.results["ours"].values()))
         assert result.score == scorer.name_values(score)[scorer.titles[title]].item()
-        columns = StatisticsColumns({"m": metric}, "preds", "target")
-        table = columns({"preds": hypotheses, "target": references})
-        scores = columns.scores(columns.sums(table))
-        name = "m" if len(scorer.values) == 1 else f"m_{first_value}"
-        assert float(scores[name][0]) == value
         paired = pair_systems({"ours": metric}, "ours", None)
         assert paired.corpus_scores[0].equal(scorer.scores(metric.row))
         assert torch.allclose(paired.corpus_scores[0], score, rtol=1e-15, atol=1e-15)

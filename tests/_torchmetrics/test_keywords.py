@@ -13,7 +13,7 @@ from sacrebleu import BLEU, corpus_bleu
 from torchmetrics import text
 
 import ngram_metrics
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, mbr, pair, significance
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, mbr, significance
 from ngram_metrics import ignite as for_ignite
 from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics.hugging_face import ComputeMetrics, Reward
@@ -104,7 +104,6 @@ def test_wrong_arguments_of_a_method_name_the_public_class(method: str):
 @pytest.mark.parametrize(
     "function",
     [
-        *(getattr(pair, name) for name in pair.__all__),
         *(significance.matrix, significance.paired_bootstrap, significance.paired_approximate_randomization),
         *(mbr.decode, mbr.pairwise, ngram_metrics.evaluate),
         *(ComputeMetrics, Reward, ScoresCallback, ScoresHandler),

@@ -37,7 +37,7 @@ from nltk.translate.gleu_score import corpus_gleu
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import BLEU, CHRF
 
-from ngram_metrics import Bleu, ChrF, Gleu, ROUGEScore, functional, pair
+from ngram_metrics import Bleu, ChrF, Gleu, ROUGEScore, functional
 from ngram_metrics._core.metrics.registry import REGISTRY, make_metric
 from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics.ignite import Bleu as OurIgniteBleu
@@ -87,17 +87,6 @@ def ours(function: Score, metric: Callable[[], Any], for_ignite: Callable[[], An
     if for_ignite:
         ways.append(Way("metric for ignite", lambda: of_ignite(for_ignite()), most=None))
     return ways
-
-
-def each(function: Score) -> Way:
-    """Return the way that calls a function of `ngram_metrics.pair` for each pair."""
-    return Way("pair, one by one", lambda: lambda preds, target: list(map(function, preds, target)), most=None)
-
-
-def mean_of_each(preds: Any, target: Any) -> list[float]:
-    """Return the mean of what `ngram_metrics.pair` gives for each pair by ROUGE."""
-    scores = [numbers(pair.rouge(one, other, rouge_keys=KEYS)) for one, other in zip(preds, target, strict=True)]
-    return [fmean(values) for values in zip(*scores, strict=True)]
 
 
 def numbers(score: Any) -> Any:
@@ -170,7 +159,7 @@ def bleu_tasks() -> list[Task]:
         """Return a task of sentences."""
         rows = {**options, "average": "none"}
         found = ours(partial(functional.bleu_score, **rows), lambda: Bleu(**rows))
-        return Task(name, [each(partial(pair.bleu, **options)), *found], peers, tokens)
+        return Task(name, found, peers, tokens)
 
     return [
         task(
@@ -226,15 +215,12 @@ def other_tasks() -> list[Task]:
         ),
         Task(
             "chrF, sentences",
-            [each(pair.chrf), *ours(partial(functional.chrf_score, average="none"), lambda: ChrF(average="none"))],
+            ours(partial(functional.chrf_score, average="none"), lambda: ChrF(average="none")),
             [Way("sacrebleu sentence_score", lambda: of_sacrebleu(CHRF(), True))],
         ),
         Task(
             "ROUGE-1, -2, -L",
-            [
-                Way("pair, one by one", lambda: mean_of_each, most=None),
-                *ours(partial(functional.rouge_score, **keys), lambda: ROUGEScore(**keys)),
-            ],
+            ours(partial(functional.rouge_score, **keys), lambda: ROUGEScore(**keys)),
             [Way("rouge_score", of_rouge_score)],
         ),
         Task(

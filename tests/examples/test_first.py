@@ -1,6 +1,5 @@
 """The scripts that the pages of the frameworks show run as they are, and keep the best model."""
 
-import ast
 import json
 import re
 import runpy
@@ -55,8 +54,7 @@ NEEDED = {
     "trl": ["first_grpo", "first_causal"],
     "accelerate": ["first_accelerate"],
     "matplotlib": ["restore_text"],
-    **{name: [f"engines/{name}_scores"] for name in ("polars", "duckdb", "ray", "dask", "datasets")},
-    "pyspark": ["engines/spark_scores"],
+    "ray": ["ray_scores"],
 }
 
 
@@ -68,12 +66,6 @@ def test_a_script_says_what_to_install(script: str, missing: str, monkeypatch: p
     monkeypatch.syspath_prepend(path.parent)
     with pytest.raises(SystemExit, match=r"^[\w.]+ is not installed: pip install \S+"):
         runpy.run_path(str(path))
-
-
-@pytest.mark.parametrize("adapter", sorted((EXAMPLES / "harnesses").glob("*.py")), ids=lambda path: path.stem)
-def test_an_adapter_begins_with_what_to_install(adapter: Path):
-    description = ast.get_docstring(ast.parse(adapter.read_text(encoding="utf-8"))) or ""
-    assert re.search(r"^    pip install -e \S+ [\w-]+$", description, re.MULTILINE)
 
 
 @pytest.mark.slow

@@ -14,7 +14,6 @@ import sys
 import warnings
 from collections.abc import Iterator
 from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -35,19 +34,6 @@ NOT_RUN = {
     'evaluate({"epoch 9": outputs_9': "a test below runs it on texts of its own",
     "figure, axis = chrf.plot([chrf(outputs, references)": "a test below runs it on texts of its own",
     "compiled = torch.compile(reward, fullgraph=True, dynamic=False)": "C++ is generated and compiled for a long time",
-    **dict.fromkeys(
-        [
-            "from mlflow.genai.scorers import scorer",
-            "import weave",
-            "from opik.evaluation.metrics.score_result import ScoreResult",
-            "from ragas.metrics import numeric_metric",
-            "from deepeval.metrics import BaseMetric",
-            "from google.adk.evaluation.evaluator import",
-            "import ngram_metrics.lm_eval",
-            "from ngram_metrics.inspect_ai import corpus_counts",
-        ],
-        "needs the host",
-    ),
     "from icu4py.breakers import WordBreaker": "needs ICU; a test of the tokenizers runs it",
 }
 #: Pages whose blocks another test runs.
@@ -101,10 +87,8 @@ def test_a_framework_page_includes_its_whole_script_which_a_test_runs():
         assert (ROOT / path).is_file(), path
         assert f'"{Path(path).stem}' in tests, f"{path}: no test runs it"
     firsts = {str(path.relative_to(ROOT)) for path in (ROOT / "examples").glob("first_*.py")}
-    engines = {str(path.relative_to(ROOT)) for path in (ROOT / "examples" / "engines").glob("*_scores.py")}
-    harnesses = {str(path.relative_to(ROOT)) for path in (ROOT / "examples" / "harnesses").glob("*.py")}
-    others = ("error_rates", "own_metric", "reward", "lightning_resume", "torchrun_resume")
-    assert included == firsts | engines | harnesses | {f"examples/{name}.py" for name in others}
+    others = ("error_rates", "own_metric", "ray_scores", "reward", "lightning_resume", "torchrun_resume")
+    assert included == firsts | {f"examples/{name}.py" for name in others}
 
 
 def test_a_page_links_to_the_scripts_that_it_includes():
@@ -276,12 +260,11 @@ def test_help_on_a_class_begins_with_the_page_that_shows_it(name: str):
 
 def test_the_package_shows_its_public_names_and_modules_and_nothing_else():
     modules = {name.split(".")[1] for name in public_names() if name.count(".") > 1}
-    harnesses = {name for name in ("inspect_ai", "lm_eval") if find_spec(name)}
-    assert {*dir(ngram_metrics)} == {*ngram_metrics.__all__, *modules, *harnesses, "__version__"}
+    assert {*dir(ngram_metrics)} == {*ngram_metrics.__all__, *modules, "__version__"}
     assert all(hasattr(ngram_metrics, name) for name in dir(ngram_metrics))
 
 
-@pytest.mark.parametrize("framework", ["ignite", "inspect_ai", "lightning", "lm_eval"])
+@pytest.mark.parametrize("framework", ["ignite", "lightning"])
 def test_the_package_shows_a_module_if_its_framework_is_installed(framework: str, monkeypatch: pytest.MonkeyPatch):
     installed = ModuleType(framework)
     installed.__spec__ = ModuleSpec(framework, None)
@@ -435,7 +418,7 @@ def test_a_line_and_the_line_that_replaces_it_give_the_same_number(old: str, new
     names: dict[str, Any] = {}
     exec("import ignite.metrics, nltk.translate.bleu_score, sacrebleu, torchmetrics.text, ngram_metrics.ignite", names)
     exec("from rouge_score import rouge_scorer", names)
-    exec("from ngram_metrics import Bleu, ChrF, ROUGEScore, functional, pair", names)
+    exec("from ngram_metrics import Bleu, ChrF, ROUGEScore, functional", names)
     (session,) = (code for code in blocks(DOCS / "start" / "migrating.md", "python") if ">>> lists =" in code)
     for example in PARSER.get_examples(session):
         exec(example.source, names)

@@ -15,7 +15,6 @@ from ngram_metrics import evaluate, functional, mbr
 from ngram_metrics._cli.command_arguments import mbr_metrics
 from ngram_metrics._core.basics.option_checks import ROUGE_KEYS
 from ngram_metrics._core.metrics.registry import METRIC_NAMES, row_of, takers_of
-from ngram_metrics.columns import StatisticsColumns
 
 #: Punctuation that 13a parts from words, capitals, hyphens, repetitions, words that ROUGE would stem, another order of
 #: words, and a long match.
@@ -41,11 +40,10 @@ SECOND = [
     "Nobody saw the ferry come back: on Monday it left the harbour.",
 ]
 REFERENCES = list(map(list, zip(FIRST, SECOND, strict=True)))
-TABLE = {"preds": HYPOTHESES, "target": REFERENCES}
 
 
 class Named:
-    """What a name stands for: the class, the function, and that for a pair, with the options of the name."""
+    """What a name stands for: the class and the function, with the options of the name."""
 
     def __init__(self, name: str) -> None:
         row = row_of(name)
@@ -86,12 +84,6 @@ def close(found: dict[str, list[float]]) -> dict[str, Any]:
     return {title: pytest.approx(column, abs=1e-12) for title, column in found.items()}
 
 
-def of_columns(name: str, values: Mapping[str, Any]) -> dict[str, list[float]]:
-    """The numbers of ``StatisticsColumns``, which writes the name of the metric before a key of ROUGE."""
-    found = {title: column for title, column in values.items() if title.startswith(name)}
-    return numbers(name, {title.removeprefix(f"{name}_"): column for title, column in found.items()})
-
-
 @pytest.fixture
 def files(folder: Path) -> list[str]:
     """The texts as files, and the arguments of the command."""
@@ -127,8 +119,6 @@ def test_a_corpus_has_one_number(name: str, files: list[str], capsys):
     results = evaluate(HYPOTHESES, REFERENCES, name).results["system"]
     assert numbers(name, {value: result.score for value, result in results.items()}) == expected
     assert numbers(name, scores(capsys, *files, "-m", name), 100) == expected
-    columns = StatisticsColumns({name: named.make()}, **{side: side for side in TABLE})
-    assert of_columns(name, columns.scores(columns.sums(TABLE))) == expected
 
 
 @each_name
@@ -141,14 +131,6 @@ def test_a_segment_has_one_number(name: str, files: list[str], folder: Path, cap
     printed(capsys, *files, "-m", name, "--segments", "lines.jsonl")
     lines = [json.loads(line) for line in (folder / "lines.jsonl").read_text(encoding="utf-8").splitlines()]
     assert numbers(name, {title: [line[title] for line in lines] for title in expected}, 100) == expected
-    columns = StatisticsColumns({name: named.make()}, **{side: side for side in TABLE})
-    assert of_columns(name, columns.scores(columns(TABLE))) == expected
-    if named.api.pair is not None:
-        rows = [
-            numbers(name, named.api.pair(*segment, **named.options))
-            for segment in zip(HYPOTHESES, REFERENCES, strict=True)
-        ]
-        assert {title: [row[title][0] for row in rows] for title in rows[0]} == expected
 
 
 @pytest.mark.parametrize("name", mbr_metrics())

@@ -100,27 +100,13 @@ def test_every_python_that_the_package_names_is_run():
 def test_what_is_left_out_by_default_is_run_elsewhere():
     jobs = workflow("test")["jobs"]
     assert any(
-        command.startswith(
-            'python -m pytest --numprocesses=logical -W default -m "not slow and not engines and not harnesses"'
-        )
+        command.startswith('python -m pytest --numprocesses=logical -W default -m "not slow and not engines"')
         for command in commands(jobs["versions"])
     )
     night = jobs["nightly"]
     assert 'python -m pytest --numprocesses=logical -m "slow or grid"' in commands(night)
-    assert "python -m pytest --numprocesses=logical -m engines" in commands(night)
+    assert "python -m pytest -m engines" in commands(night)
     assert "python -m pytest --numprocesses=logical --hypothesis-profile=nightly" in commands(night)
-
-
-def test_every_host_of_an_adapter_is_run_every_night():
-    night = workflow("test")["jobs"]["harnesses"]
-    modules = {entry["module"] for entry in night["strategy"]["matrix"]["include"]}
-    names = ("tests/examples/test_harnesses.py", "tests/test_inspect_ai.py", "tests/test_lm_eval.py")
-    tests = "".join((ROOT / name).read_text(encoding="utf-8") for name in names)
-    assert modules == set(re.findall(r'(?:needs|importorskip)\("([\w.]+)"', tests))
-    assert commands(night)[-2:] == [
-        'python -c "import ${{ matrix.module }}"',
-        f"python -m pytest -W default -m harnesses -rs {' '.join(names)}",
-    ]
 
 
 def test_who_reports_a_score_is_asked_for_the_signature():

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import polars
 import torch
 from ignite.engine import Engine
 from torch import Tensor
@@ -10,7 +9,6 @@ from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore, evaluate, mbr
 from ngram_metrics._torchmetrics.accumulator import Accumulator
-from ngram_metrics.columns import StatisticsColumns
 from ngram_metrics.distributed import AllRanks
 from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
 from ngram_metrics.ignite import Bleu as IgniteBleu
@@ -70,15 +68,6 @@ def engine(evaluator: Engine, rows: list[list[str]]) -> list[str]:
     return list(mbr.decode(ChrF(), rows).hypotheses)
 
 
-def tables(frame: polars.DataFrame, batch: dict[str, list[str]]) -> list[str]:
-    columns = StatisticsColumns({"bleu": Bleu(), "rouge": ROUGEScore()}, preds="mt", target=["a", "b"])
-    counted: polars.DataFrame = columns(frame)
-    sums: polars.DataFrame = columns.sums(counted, by="domain")
-    scores: polars.DataFrame = columns.scores(sums, confidence=0.95, by=["domain"])
-    mapping: dict[str, list[str]] = columns(batch)
-    return [*scores.columns, *mapping, *columns.names]
-
-
 def wrong(preds: list[str], references: list[str]) -> None:
     Bleu(average="mirco")  # wrong
     Bleu(smooth="floor2")  # wrong
@@ -114,11 +103,5 @@ def wrong(preds: list[str], references: list[str]) -> None:
     IgniteBleu().update(preds)  # wrong
     IgniteBleu(tokenzer="13a")  # wrong
     AllRanks(Bleu()).load_state_dict(5)  # wrong
-    StatisticsColumns(ChrF(), "mt", "ref")  # wrong
-    StatisticsColumns({"chrf": ChrF()}, "mt", 3)  # wrong
-    StatisticsColumns({"chrf": ChrF()}, "mt", "ref")(polars.DataFrame()).to_pylist()  # wrong
-    StatisticsColumns({"chrf": ChrF()}, "mt", "ref").sums(polars.DataFrame(), by=3)  # wrong
-    StatisticsColumns({"chrf": ChrF()}, "mt", "ref").sums(polars.DataFrame()).slice_rows()  # wrong
-    StatisticsColumns({"chrf": ChrF()}, "mt", "ref").scores(polars.DataFrame(), confidence="0.95")  # wrong
     score: float = bleu_score(preds, references)  # wrong
     print(score, with_interval)

@@ -30,10 +30,7 @@ def blocks(page: Path, language: str) -> list[str]:
 def public_names() -> list[str]:
     modules = [
         "ngram_metrics",
-        *(
-            f"ngram_metrics.{name}"
-            for name in ("columns", "counting", "functional", "ignite", "mbr", "pair", "significance")
-        ),
+        *(f"ngram_metrics.{name}" for name in ("counting", "functional", "ignite", "mbr", "significance")),
         *(f"ngram_metrics.{name}" for name in ("distributed", "hugging_face", "lightning")),
     ]
     return [f"{module}.{name}" for module in modules for name in importlib.import_module(module).__all__]

@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
@@ -85,16 +85,14 @@ def named_arguments(function: Callable[Parameters, Returned]) -> Callable[Parame
         try:
             return function(*args, **kwargs)
         except TypeError:
-            check_arguments(function, args, kwargs)
+            _check_arguments(function, args, kwargs)
             raise
 
     return call_checked
 
 
-def check_arguments(
-    function: Callable[..., object], args: tuple[object, ...], keywords: Mapping[str, object]
-) -> dict[str, Any]:
-    """Return arguments by the names of their parameters, or raise TypeError if they do not fit."""
+def _check_arguments(function: Callable[..., object], args: tuple[object, ...], keywords: Mapping[str, object]) -> None:
+    """Raise TypeError if arguments do not fit the parameters."""
     signature = inspect.signature(function)
     name = function.__name__
     if "self" in signature.parameters:
@@ -103,6 +101,6 @@ def check_arguments(
         if keyword not in signature.parameters:
             raise unknown_keyword(name, keyword, options_of(function)) from None
     try:
-        return signature.bind(*args, **keywords).arguments
+        signature.bind(*args, **keywords)
     except TypeError as error:
         raise TypeError(f"{name}: {error}") from None

@@ -1,7 +1,6 @@
 """torch, numpy and RapidFuzz, imported when one of them is first used.
 
-The files of the metrics import them from here: so the command and ``ngram_metrics.pair``, which count in plain Python,
-start without them.
+The files of the metrics import them from here: so the command, which counts in plain Python, starts without them.
 """
 
 from __future__ import annotations

@@ -107,7 +107,6 @@ class TerMeasure(Measure[TerStatistics]):
 
     layout = Layout(TerStatistics, (None, None, None))
     higher_is_better = False
-    score_bound = 1 << 12
     texts_at_once = 64
 
     def __post_init__(self) -> None:

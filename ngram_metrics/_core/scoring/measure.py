@@ -101,8 +101,6 @@ class Measure(ABC, Generic[Statistics]):
     higher_is_better: ClassVar[bool] = True
     #: Whether hypotheses are compared with references; a measure of texts alone ignores the references of a batch.
     has_references: ClassVar[bool] = True
-    #: A power of two that no usual score reaches: sums of scores below it are kept as integers.
-    score_bound: ClassVar[int] = 2
     #: Texts of systems and references read at a time, which limits memory; a progress bar moves after each such part.
     texts_at_once: ClassVar[int] = 1 << 13
 

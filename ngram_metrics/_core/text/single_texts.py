@@ -1,4 +1,4 @@
-"""Texts read one by one in plain Python, without torch and numpy, for one pair and for small batches.
+"""Texts read one by one in plain Python, without torch and numpy, for small batches.
 
 Larger batches of ROUGE are read here too where a caller's function finds sentences or words.
 """

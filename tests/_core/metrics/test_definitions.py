@@ -3,7 +3,7 @@
 import pytest
 from metrics.apis import APIS, METRICS, Api, options
 
-from ngram_metrics import ignite, pair
+from ngram_metrics import ignite
 
 #: The defaults of ignite's own Bleu, for which ours is a drop-in.
 OF_IGNITE = {"smooth": "no_smooth", "average": "macro", "effective_order": False, "tokenizer": None}
@@ -18,12 +18,10 @@ def test_a_metric_of_the_registry_has_a_class_for_each_framework_and_a_function(
     assert api.function, f"add a function that calls {make} to functional/score_functions.py and functional/__init__.py"
     name = api.metric.__name__
     assert name in ignite.__all__, f"add {name} to ngram_metrics/ignite/__init__.py"
-    assert (api.pair is None) == (api.name not in pair.__all__)
 
 
-def test_every_class_and_every_function_of_pair_is_of_a_metric_of_the_registry():
+def test_every_class_is_of_a_metric_of_the_registry():
     assert {api.metric.__name__ for api in APIS.values() if api.metric} == {*METRICS}
-    assert {*pair.__all__} <= {*APIS}, "name a function of pair as its metric is named in the registry"
 
 
 @each_api
@@ -36,11 +34,6 @@ def test_every_api_has_the_options_and_the_defaults_of_the_function_that_makes_t
         "functional/score_functions.py": options(api.function).items() ^ expected.items(),
         "ignite/__init__.py": options(of_ignite).items() ^ (expected | drop_in).items(),
     }
-    if api.pair is not None:  # a pair has no average
-        of_pair = {name: default for name, default in expected.items() if name != "average"}
-        differing["pair.py"] = options(api.pair).items() ^ of_pair.items()
     assert {file: names for file, names in differing.items() if names} == {}, (
         f"give these the options of {api.row.make.__name__}"
     )
-    if api.pair is not None:
-        assert list(options(api.pair)) == [name for name in options(api.function) if name != "average"]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import torch
-from metrics.apis import COMPLETE, FUNCTIONS, OF_CLASS, PAIRS, Api
+from metrics.apis import COMPLETE, FUNCTIONS, OF_CLASS, Api
 from metrics.cases import (
     CASES,
     Batch,
@@ -140,19 +140,10 @@ def _numbers(value: Any) -> dict[str, float]:
     }
 
 
-def _numbers_of_pairs(metric: type, batch: Batch, options: Mapping[str, Any]) -> dict[str, float]:
-    numbers = {}
-    for index, (hypothesis, references) in enumerate(zip(*batch, strict=True)):
-        score = PAIRS[metric](hypothesis, references, **options)
-        for name, number in (score if isinstance(score, Mapping) else {"score": score}).items():
-            numbers[f"{name} {index}"] = number
-    return numbers
-
-
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @each_class
 def test_every_setting_that_affects_the_number_is_passed_on(metric: type):
-    """The class, its function and the one for a pair agree, and each option has a setting that changes the scores."""
+    """The class and its function agree, and each option has a setting that changes the scores."""
     function = FUNCTIONS[metric]
     for name, several in AFFECTING[metric].items():
         if name == "confidence":  # no function has an interval
@@ -170,9 +161,6 @@ def test_every_setting_that_affects_the_number_is_passed_on(metric: type):
             found = _numbers(function(*read, **{**fixed, **change}))
             assert found == expected, f"{function.__name__} does not pass on {change}"
             effects.append(_numbers(function(*read, **fixed, **without)) != expected)
-            if metric in PAIRS and name != "average":
-                found = _numbers_of_pairs(metric, batch, change)
-                assert found == expected, f"pair.{PAIRS[metric].__name__} does not pass on {change}"
         assert any(effects), f"no setting of {name} changes the scores: change TEXTS or IDS"
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from layouts import by_count
 
-from ngram_metrics import NgramOverlap, functional, mbr, pair
+from ngram_metrics import NgramOverlap, functional, mbr
 from ngram_metrics._core.text.foreign_values import list_values
 from ngram_metrics._core.text.input_forms import Segments, read
 
@@ -198,7 +198,7 @@ def test_a_column_is_the_list_of_its_values(column):
     assert seen([column([1, 2])], [column([1, 3])]) == IDS
     assert functional.distinct(column(texts), 1).item() == 1
     assert mbr.decode(NgramOverlap(), [column(["x", "a b", "a"])]).hypotheses == ["a b"]
-    assert pair.chrf("a b", column(references)) == pair.chrf("a b", references)
+    assert functional.chrf_score("a b", column(references)) == functional.chrf_score("a b", references)
     assert list_values(column(texts), "labels") == texts
     assert set(map(type, list_values(column([1, 2]), "labels"))) == {int}
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 import torch
 
-from ngram_metrics import ChrF, functional, mbr, pair
+from ngram_metrics import ChrF, functional, mbr
 from ngram_metrics._core.text.foreign_values import list_values
 from ngram_metrics._core.text.input_forms import read
 from ngram_metrics.counting import clipped_matches
@@ -195,7 +195,7 @@ FRAMES = {
         lambda frame: functional.pairwise_chrf(frame, [["a"]]),
         lambda frame: functional.pairwise_chrf([["a"]], [frame]),
         lambda frame: mbr.decode(ChrF(), frame),
-        lambda frame: pair.chrf("a", frame),
+        lambda frame: functional.chrf_score("a", frame),
         lambda frame: list_values(frame, "labels"),
     ],
 )

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rule_words import PEERS, RULES, assert_numbered, one_sentence, words_of
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
-from ngram_metrics import pair
+from ngram_metrics import functional
 from ngram_metrics._core.text import numbering, word_bounds, word_rules, words
 from ngram_metrics._core.text.input_warnings import find_other_form
 from ngram_metrics._core.text.word_bounds import NAMED, ROUGE, WHITESPACE, character_chunks
@@ -101,8 +101,8 @@ def test_marks_in_any_order_are_composed_as_unicodedata_does(text):
     "read",
     [
         lambda text: NAMED["unicode"].prepare([text]),
-        lambda text: pair.bleu(text, "a", tokenizer="unicode"),
-        lambda text: pair.rouge(text, "a", tokenizer="unicode"),
+        lambda text: functional.bleu_score([text], ["a"], tokenizer="unicode"),
+        lambda text: functional.rouge_score([text], ["a"], tokenizer="unicode"),
         lambda text: find_other_form(text, ["a"]),
         lambda text: find_other_form("a", [text]),
     ],

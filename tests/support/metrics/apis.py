@@ -1,7 +1,7 @@
 """The metrics of the registry, and where each is called: found in the code and the signatures of the package.
 
-A metric has a class for torchmetrics, one for ignite, a function, and perhaps one for a pair, all of which call the
-function that makes it. None stands for what is missing, which tests/_core/metrics/test_definitions.py names.
+A metric has a class for torchmetrics, one for ignite, and a function, all of which call the function that makes it.
+None stands for what is missing, which tests/_core/metrics/test_definitions.py names.
 """
 
 import inspect
@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import torchmetrics
 
 import ngram_metrics
-from ngram_metrics import functional, pair
+from ngram_metrics import functional
 from ngram_metrics._core.metrics.registry import REGISTRY
 from ngram_metrics._core.scoring.scorer import MetricRow
 
 #: What a class or a function has beside the options of the metric.
-INPUT = {"preds", "target", "texts", "hypothesis", "references"}
+INPUT = {"preds", "target", "texts"}
 OF_FRAMEWORKS = {"device", "confidence", "output_transform", "metrics_result_mode"}
 #: The names of the classes.
 METRICS = [name for name in ngram_metrics.__all__ if name not in ("evaluate", "Evaluation")]
@@ -41,14 +41,12 @@ class Api(NamedTuple):
         row: the row.
         metric: the class for torchmetrics.
         function: that of ``functional``.
-        pair: the function for one pair, if there is one.
     """
 
     name: str
     row: MetricRow
     metric: Any
     function: Any
-    pair: Any
 
     @property
     def options(self) -> dict[str, Any]:
@@ -85,7 +83,6 @@ APIS = {
         row,
         _caller(row.make, _CLASSES, lambda one: one.__init__),
         _caller(row.make, _FUNCTIONS),
-        getattr(pair, name, None),
     )
     for name, row in REGISTRY.items()
     if not row.options
@@ -95,8 +92,6 @@ COMPLETE = [api for api in APIS.values() if api.metric and api.function]
 OF_CLASS: dict[type[torchmetrics.Metric], Api] = {api.metric: api for api in COMPLETE}
 #: The function of each class.
 FUNCTIONS: dict[type, Callable[..., Any]] = {api.metric: api.function for api in COMPLETE}
-#: The function for one pair of the classes that have one.
-PAIRS: dict[type, Callable[..., Any]] = {api.metric: api.pair for api in COMPLETE if api.pair}
 #: The classes that refuse tokens and ids.
 TEXT_ONLY = {api.metric for api in COMPLETE if "pad_id" not in api.options}
 #: Those that compare ids with references.
