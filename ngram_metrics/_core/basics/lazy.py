@@ -1,6 +1,6 @@
 """torch, numpy and RapidFuzz, imported when one of them is first used.
 
-The files of the metrics import them from here: so the command, which counts in plain Python, starts without them.
+The files of the metrics import them from here: so the command prints its help without them.
 """
 
 from __future__ import annotations
