@@ -41,7 +41,7 @@ __all__ = list(_MODULES)
 #: The public modules, and the framework that a module needs besides torch.
 _PUBLIC = {
     **dict.fromkeys(("functional", "counting", "mbr", "significance"), "torch"),
-    **{"hugging_face": "torch", "distributed": "torch"},
+    "hugging_face": "torch",
     **{name: name for name in ("ignite", "lightning")},
 }
 

@@ -23,7 +23,7 @@ from ngram_metrics._torchmetrics.values import Item, Metrics, computed_values, c
 if TYPE_CHECKING:
     from transformers import EvalPrediction, PreTrainedTokenizerBase
 
-__all__ = ["ComputeMetrics", "Reward", "likeliest_ids"]
+__all__ = ["ComputeMetrics", "Reward"]
 
 
 class ComputeMetrics:
@@ -128,8 +128,8 @@ class ComputeMetrics:
         if ids.numel() and ids.is_floating_point():
             raise TypeError(
                 f"the predictions are logits, {ids.dtype} of shape {tuple(ids.shape)}: expected ids. Pass "
-                "predict_with_generate=True to a Seq2SeqTrainer, or preprocess_logits_for_metrics=likeliest_ids to the "
-                "Trainer of a causal model"
+                "predict_with_generate=True to a Seq2SeqTrainer; a causal model has to generate, as in "
+                "docs/guides/hugging_face.md"
             )
         if ids.dim() != 2:
             raise ValueError(f"ids of shape {tuple(ids.shape)}: expected (segments, width), or a list of such batches")
@@ -184,25 +184,6 @@ def _count_unrepeated(size: int) -> int | None:
     state = GradientState()
     is_full = state.end_of_dataloader and size == getattr(state.active_dataloader, "total_batch_size", None)
     return state.remainder if is_full and state.remainder > 0 and distributed.get_world_size() > 1 else None
-
-
-def likeliest_ids(logits: Tensor | tuple[Tensor, ...], labels: Tensor) -> Tensor:
-    """Return a causal model's likeliest id at each position: a ``preprocess_logits_for_metrics`` of the ``Trainer``.
-
-    Each id was predicted from the true ids before it, so the scores are higher than those of generated text. They show
-    whether the model learns; do not report them.
-
-    Args:
-        logits: ``(segments, width, vocabulary)``, floating point, or a tuple whose first item is this tensor.
-        labels: ``(segments, width)`` int64, -100 at positions that are ignored.
-
-    Returns:
-        The ids, ``(segments, width)`` int64, and -100 where the label is -100.
-    """
-    scores = logits[0] if isinstance(logits, tuple) else logits
-    # The logits at a position predict the next position.
-    ids = torch.nn.functional.pad(scores.argmax(-1)[:, :-1], (1, 0), value=-100)
-    return ids.masked_fill(labels == -100, -100)
 
 
 class Reward:

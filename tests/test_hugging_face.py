@@ -14,7 +14,7 @@ from torchmetrics.text import ROUGEScore as OtherROUGEScore
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
 from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
-from ngram_metrics.hugging_face import ComputeMetrics, Reward, likeliest_ids
+from ngram_metrics.hugging_face import ComputeMetrics, Reward
 
 transformers = pytest.importorskip("transformers", reason="the trainers need transformers")
 TEXTS = ["the cat sat on the mat", "it was asleep", "a dog ran off"]
@@ -156,18 +156,12 @@ def test_ids_are_scored_as_they_are_and_caches_are_left_out(prediction):
 def test_logits_and_metrics_without_a_number_are_refused(tokenizer):
     logits = transformers.EvalPrediction(np.zeros((2, 3, 9), np.float32), np.zeros((2, 3), np.int64))
     compute_metrics = ComputeMetrics(ChrF(), tokenizer)
-    with pytest.raises(TypeError, match=r"logits, torch.float32 of shape \(2, 3, 9\): expected ids.*likeliest_ids"):
+    with pytest.raises(
+        TypeError, match=r"logits, torch.float32 of shape \(2, 3, 9\): expected ids.*predict_with_generate"
+    ):
         compute_metrics(logits)
     with pytest.raises(ValueError, match=r"the metric chrf has average='none'"):
         ComputeMetrics({"chrf": ChrF(average="none")})
-
-
-@pytest.mark.parametrize("with_cache", [False, True])
-def test_the_likeliest_ids_are_those_of_the_next_place(with_cache):
-    logits = torch.eye(6)[torch.tensor([[4, 5, 3, 2], [1, 2, 3, 4]])]  # (sentences, width, vocabulary)
-    labels = torch.tensor([[-100, 4, 5, 3], [-100, -100, 2, -100]])
-    found = likeliest_ids((logits, "cache") if with_cache else logits, labels)
-    assert found.tolist() == [[-100, 4, 5, 3], [-100, -100, 2, -100]]
 
 
 def conversation(text):

@@ -91,7 +91,7 @@ class Accumulator(Adaptor, Generic[Level]):
     #: Properties that torch.jit.script cannot compile.
     __jit_unused_properties__: ClassVar[list[str]] = [
         *torchmetrics.Metric.__jit_unused_properties__,
-        *("average", "saved_by", "signature"),
+        *("average", "saved_on", "signature"),
     ]
 
     def __init__(

@@ -16,32 +16,25 @@ from torchmetrics.utilities import rank_zero_warn
 from torchmetrics.utilities.distributed import gather_all_tensors
 
 from ngram_metrics._core.basics.keywords import named_arguments
-from ngram_metrics._core.counting.documents import float_dtype
+from ngram_metrics._core.counting.documents import float_dtype, host_counts
 from ngram_metrics._core.scoring.scorer import Scorer, Value
-from ngram_metrics._core.scoring.settings_digest import VERSION, describe, name_differences
+from ngram_metrics._core.scoring.settings_digest import describe, name_differences
 from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.messages import warn_of_no_segment, warn_user
 from ngram_metrics._torchmetrics.states import (
-    SAVED_BY,
     State,
     all_equal,
     callables_number,
-    check_checksum,
     check_states,
     copy_state,
     gather_buffers,
     gather_packed,
-    join_shares,
     join_states,
     list_rows,
     move_state,
     pack_states,
-    read_entry,
-    read_rows,
     settings_digest,
     unpack_states,
-    write_entry,
-    write_rows,
 )
 
 #: Gathers the bytes of all ranks in a group, which is a keyword.
@@ -52,6 +45,8 @@ _SWITCHES = (
     *("_update_count", "_computed", "_forward_cache", "_to_sync", "_should_unsync", "_enable_grad", "_is_synced"),
     *("_cache", "compute_on_cpu"),
 )
+#: The entry of a ``state_dict`` that says whose counts it holds.
+SAVED_ON = "saved_on"
 _OF_SETTINGS = ("settings", "callables")  # states that describe the metric and not the data
 #: The states, and the attributes that torchmetrics sets in the constructor and in each update, computation and reset.
 _OFTEN_SET = {
@@ -105,8 +100,7 @@ class Adaptor(torchmetrics.Metric):
     def persistent(self, mode: bool = False) -> None:
         """Choose whether states go into ``state_dict``, except ``callables``, which are valid in this process only."""
         super().persistent(mode)
-        # Metric.persistent sets the same mode for all states. ``state_dict`` adds the rows as bytes.
-        self._persistent.update(callables=False, rows=False)
+        self._persistent["callables"] = False  # Metric.persistent sets the same mode for all states.
 
     def reset(self) -> None:
         """Forget all batches."""
@@ -180,31 +174,6 @@ class Adaptor(torchmetrics.Metric):
             defaults["rows"] = self.row.new_empty(0, len(self.row))
         return defaults
 
-    def own_share(self, shares: Sequence[Mapping[str, Tensor]]) -> Mapping[str, Tensor] | None:
-        """Return what this rank takes of the ``saved_states`` of all ranks, or None if it begins empty.
-
-        With as many processes as have saved, a rank takes its own share. Otherwise rank 0 takes the sum of all shares
-        and the others begin empty; but if a metric that does not synchronize has counted the same on every rank, each
-        rank takes that. Every rank raises ValueError for shares of different kinds of input, and if the metric's group
-        is only a part of the ranks and the number of processes has changed, because the saved groups are not known.
-        """
-        rank, processes = world_rank()
-        synchronizes = self.sync_on_compute and (processes == 1 or self._is_in_group())
-        first, *others = shares
-        if len(shares) == processes:
-            share = shares[rank]
-        elif synchronizes and processes > 1 and distributed.get_world_size(self.process_group) != processes:
-            raise ValueError(
-                f"these states of {type(self).__name__}, whose process_group has not all ranks, are those of "
-                f"{len(shares)} processes, and here are {processes}: expected as many"
-            )
-        elif not synchronizes and all(torch.equal(other[name], first[name]) for other in others for name in first):
-            share = first
-        else:
-            joined = join_shares(shares)
-            share = joined if rank == 0 else {}
-        return share if share and int(share["segments"]) else None
-
     def describe_settings(self) -> dict[str, str]:
         """Return everything that the digest of settings holds, in words."""
         settings = {"class": repr(type(self).__name__), "average": repr(self.scorer.average)}
@@ -214,22 +183,22 @@ class Adaptor(torchmetrics.Metric):
     def state_dict(  # type: ignore[override]  # the signature of torchmetrics.Metric
         self, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
     ) -> dict[str, Any]:
-        """Return the persistent states, as torchmetrics does, but rows as bytes, and ``saved_by``."""
-        # Before torch.distributed.checkpoint loads, it asks for a tensor of the same shape and a list of the same
-        # length, which a metric without data does not have.
+        """Return the persistent states, as torchmetrics does, and with them ``saved_on``."""
         saved = super().state_dict(destination, prefix, keep_vars)
         if self._persistent["settings"]:
-            if self._keeps_rows:
-                saved[prefix + "rows"] = write_rows(self._all_rows())
-            saved[prefix + SAVED_BY] = self.saved_by
+            saved[prefix + SAVED_ON] = self.saved_on
         return saved
 
     @property
-    def saved_by(self) -> Tensor:
-        """The entry of ``state_dict`` that says whose states it holds, with their checksum, ``(bytes,)`` uint8."""
-        # torch.distributed.checkpoint reads each key of a state dict as an attribute.
-        rank, processes = (0, 1) if self._is_synced else self._rank_of_processes()
-        return write_entry(rank, processes, self.describe_settings(), self.saved_states())
+    def saved_on(self) -> Tensor:
+        """Return whose counts the states are, as a rank and the number of ranks, int64: ``(0, 1)`` for those of all."""
+        # A property, because torch.distributed.checkpoint reads each key of a ``state_dict`` as an attribute.
+        rank, ranks = 0, 1
+        has_group = distributed.is_available() and distributed.is_initialized() and self.distributed_available_fn()
+        if has_group and self.sync_on_compute and not self._is_synced:
+            # Not the rank in the metric's own group: two groups have a rank 0 each, with other counts.
+            rank, ranks = distributed.get_rank(), distributed.get_world_size()
+        return host_counts((rank, ranks))
 
     def load_states(self, saved: Mapping[str, State]) -> None:
         """Set all states, or raise ValueError before any is set for other settings, names, dtypes or shapes."""
@@ -255,41 +224,9 @@ class Adaptor(torchmetrics.Metric):
             return cast(torch.device, getattr(self, name).device)
         return torch.device("cpu") if self.compute_on_cpu else self.row.device
 
-    def _is_in_group(self) -> bool:
-        """Return whether the metric synchronizes in a process group that is running."""
-        return distributed.is_available() and distributed.is_initialized() and bool(self.distributed_available_fn())
-
-    def _rank_of_processes(self) -> tuple[int, int]:
-        """Return what ``world_rank`` does, or ``(0, 1)`` for a metric that never synchronizes."""
-        # Not the rank in the metric's own group: two groups have a rank 0 each, with other counts.
-        return world_rank() if self._is_in_group() else (0, 1)
-
-    def _takes(self, rank: int, processes: int) -> bool:
-        """Return whether this process takes the states of a rank, and warn if those of other ranks are missing."""
-        here = self._rank_of_processes()
-        if not self.sync_on_compute or (rank, processes) == here:
-            return True
-        if processes == 1:  # or what a group has counted together
-            return distributed.get_rank(self.process_group) == 0
-        is_alone = not self._is_in_group()
-        where = "this is a single process" if is_alone else f"this is rank {here[0]} of {here[1]}"
-        done = "counts of the other ranks are missing" if is_alone else "the states are not taken, and it begins empty"
-        warn_user(
-            f"these states of {type(self).__name__} are the share of rank {rank} of {processes}, and {where}: {done}. "
-            "Save and load ngram_metrics.distributed.AllRanks(metrics), which has the shares of all ranks"
-        )
-        return is_alone
-
     def _check_settings(self, settings: object, described: Mapping[str, str] | None = None) -> None:
-        if isinstance(settings, Tensor) and (settings.shape != self.settings.shape or settings[0].item() != VERSION):
-            raise ValueError(
-                "these states were saved by a version of ngram_metrics with another layout of states: load them with "
-                "that version, or count again"
-            )
         if not isinstance(settings, Tensor) or not torch.equal(settings.to(self.settings.device), self.settings):
-            advice = "; the states do not name theirs: give this metric the options of the one that counted them"
-            if described is not None:
-                advice = name_differences(described, self.describe_settings())
+            advice = name_differences(described, self.describe_settings()) if described is not None else ""
             raise ValueError(
                 f"these states were counted by a metric with other settings than this {type(self).__name__}: "
                 f"expected the same class, options and average{advice}"
@@ -307,28 +244,31 @@ class Adaptor(torchmetrics.Metric):
     ) -> None:
         """Load states that were saved after ``persistent(True)``."""
         # Metric._load_from_state_dict sets all states that it finds, of any shape and with any settings.
-        saved = {name: state_dict[prefix + name] for name in self._defaults if prefix + name in state_dict}
-        entry = state_dict.pop(prefix + SAVED_BY, None)
+        names = [name for name in (*self._defaults, SAVED_ON) if prefix + name in state_dict]
+        saved = {name: state_dict.pop(prefix + name) for name in names}
         if saved:
             try:
-                saved_by = read_entry(entry)
-                self._check_settings(saved.get("settings", self.settings), saved_by["settings"])
-                if "rows" in saved:
-                    saved["rows"] = read_rows(saved["rows"], self.row)
-                check_states(saved, self.saved_defaults())
-                check_checksum(saved, saved_by["checksum"])
+                self._check_settings(saved.get("settings", self.settings))
+                check_states(saved, {**self.saved_defaults(), SAVED_ON: self.saved_on})
             except ValueError as error:
                 error_msgs.append(str(error))
                 return
-            has_share = cast(Tensor, saved["counted"]).tolist()[0]  # 0 before any segment
-            if has_share and not self._takes(saved_by["rank"], saved_by["processes"]):
-                self.reset()
+            saved_on = cast(Tensor, saved.pop(SAVED_ON)).tolist()
+            if int(cast(Tensor, saved["segments"])) and saved_on != self.saved_on.tolist():
+                self._begin_empty(saved_on)
             else:
                 self.load_states(saved)
-            for name in saved:
-                state_dict[prefix + name] = getattr(self, name)
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )
+
+    def _begin_empty(self, saved_on: Sequence[int]) -> None:
+        """Reset and warn instead of loading the counts of another rank."""
+        self.reset()
+        names = [f"rank {rank} of {ranks}" for rank, ranks in (saved_on, self.saved_on.tolist())]
+        warn_user(
+            f"this {type(self).__name__} begins empty: its saved states hold the counts of {names[0]}, and this is "
+            f"{names[1]}. Run the validation again from its start"
         )
 
     def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> torch.nn.Module:
@@ -407,29 +347,28 @@ class Adaptor(torchmetrics.Metric):
                 setattr(self, name, both if name == "rows" else join_states(name, both))
 
     def _sync_dist(self, dist_sync_fn: Gather = gather_all_tensors, process_group: object = None) -> None:
-        """Add up the states of all ranks: gather them as one tensor of bytes, and join them."""
-        # Metric._sync_dist gathers state by state: 13 gathers and 7 barriers, and ranks with different averages, which
-        # have different states, would wait for each other.
-        gather = gather_buffers if dist_sync_fn is gather_all_tensors else dist_sync_fn
-        for name, state in join_shares(self.gather_shares(gather, process_group or self.process_group)).items():
-            setattr(self, name, state.to(self._device_of(name)))
-
-    def gather_shares(self, gather: Gather, group: object = None) -> list[dict[str, Tensor]]:
-        """Return the ``saved_states`` of every rank, when every rank has called this.
+        """Add up the states of all ranks: gather them as one tensor of bytes, and join them.
 
         All ranks raise ValueError for different settings, after the states were gathered, and RuntimeError if another
         rank could not read its states.
         """
+        # Metric._sync_dist gathers state by state: 13 gathers and 7 barriers, and ranks with different averages, which
+        # have different states, would wait for each other.
+        gather: Gather = gather_buffers if dist_sync_fn is gather_all_tensors else dist_sync_fn
         # The confidence level does not affect the counts: metrics that differ only in it share counts in a collection.
         level = settings_digest(self.confidence).to(self.row.device)
         compared = len(level) + len(self.settings)
         buffers = gather_packed(
             lambda: torch.cat((level, pack_states(self.saved_states(), self.row.device))),
-            functools.partial(gather, group=group),
+            functools.partial(gather, group=process_group or self.process_group),
             self.row.device,
         )
         all_equal(torch.stack([buffer[:compared] for buffer in buffers]))
-        return [unpack_states(buffer[len(level) :], self.saved_defaults()) for buffer in buffers]
+        shares = [unpack_states(buffer[len(level) :], self.saved_defaults()) for buffer in buffers]
+        names = [name for name in shares[0] if name != "settings"]
+        joined = {name: join_states(name, [share[name] for share in shares]) for name in names}
+        for name, state in joined.items():
+            setattr(self, name, state.to(self._device_of(name)))
 
     def _call_or_undo(self, function: Callable[..., Returned], *args: object, **kwargs: object) -> Returned:
         """Call a function, and restore the states and what torchmetrics changes with them if it raises."""
@@ -443,10 +382,3 @@ class Adaptor(torchmetrics.Metric):
             for name, length in lengths.items():
                 del before[name][length:]
             raise
-
-
-def world_rank() -> tuple[int, int]:
-    """Return the rank of this process in the default group and the number of processes, alone ``(0, 1)``."""
-    if not distributed.is_available() or not distributed.is_initialized():
-        return 0, 1
-    return distributed.get_rank(), distributed.get_world_size()

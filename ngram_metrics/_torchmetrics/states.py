@@ -12,14 +12,12 @@ the integer 0 means 'nothing yet' and agrees with every other.
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from numbers import Number
 from operator import add
 from types import MethodType
-from typing import Any, TypeAlias, TypeVar, cast, get_args
+from typing import TypeAlias, TypeVar, get_args
 
 import numpy as np
 import torch
@@ -44,15 +42,10 @@ _numbers: dict[tuple[int, ...], int] = {}
 KINDS: tuple[Kind, ...] = get_args(Kind)
 #: The code of one hypothesis per segment; n samples per segment have the code n + 1 + this one.
 _NO_SAMPLES = 1
-#: The entry of a ``state_dict`` that is not a state: whose states it holds and their checksum, as JSON in uint8.
-SAVED_BY = "saved_by"
-#: The length of the entry is a multiple of this, with room for ``_ENTRY_DIGITS`` digits, whatever the ranks in it.
-_ENTRY_BYTES = 256
-_ENTRY_DIGITS = 20
 
 
 def settings_digest(*settings: object) -> Tensor:
-    """Return the digest of settings, ``(33,)`` uint8."""
+    """Return the digest of settings, ``(32,)`` uint8."""
     return byte_tensor(digest(*settings))
 
 
@@ -188,15 +181,6 @@ def join_states(name: str, states: Sequence[Tensor]) -> Tensor:
     return stacked.amax(0) if name == "reference_range" else stacked.sum(0)
 
 
-def join_shares(shares: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
-    """Return the states of all ranks together, with the settings of the first, or raise as ``join_states`` does."""
-    joined = {"settings": shares[0]["settings"]}
-    for name in shares[0]:
-        if name != "settings":
-            joined[name] = join_states(name, [share[name] for share in shares])
-    return joined
-
-
 def pack_states(states: Mapping[str, Tensor], device: torch.device) -> Tensor:
     """Return states as bytes, ``(bytes,)`` uint8 on a device, in their order: the settings first, the rows last."""
     return torch.cat([state.to(device).reshape(-1).view(torch.uint8) for state in states.values()])
@@ -240,53 +224,6 @@ def move_state(state: AnyState, device: torch.device) -> AnyState:
 def list_rows(rows: State) -> list[Tensor]:
     """Return rows as a new list, even if a sync has joined them."""
     return [rows] if isinstance(rows, Tensor) else list(rows)
-
-
-def write_rows(rows: Tensor) -> bytes:
-    """Return the bytes of rows ``(segments, fields)`` behind a row of zeros: ``torch.load`` may refuse empty bytes."""
-    return torch.cat((rows.new_zeros(1, rows.shape[1]), rows)).cpu().numpy().tobytes()
-
-
-def read_rows(saved: object, row: Tensor) -> Tensor:
-    """Return the rows of which ``write_rows`` returned the bytes, or raise ValueError for anything else."""
-    if not isinstance(saved, bytes) or not saved or len(saved) % row.nbytes:
-        raise ValueError(f"the saved state rows is {type_name(saved)}: expected {row.nbytes} bytes for each segment")
-    return byte_tensor(saved).view(row.dtype).reshape(-1, len(row))[1:]
-
-
-def check_checksum(states: Mapping[str, State], checksum: str) -> None:
-    """Raise ValueError if states, the rows as one tensor, are not those that were saved with this checksum."""
-    if _sum_bytes(cast("Mapping[str, Tensor]", states)) != checksum:
-        raise ValueError(
-            f"these states have another checksum than their entry {SAVED_BY}: they were changed, or are a mixture of "
-            "several ranks, because torch.distributed.checkpoint saves each key from any one rank. Save and load "
-            "ngram_metrics.distributed.AllRanks(metrics), which has the shares of all ranks"
-        )
-
-
-def _sum_bytes(states: Mapping[str, Tensor]) -> str:
-    """Return a checksum of eight characters, so that an entry has one length on all ranks."""
-    return f"{zlib.crc32(pack_states(states, torch.device('cpu')).numpy().data):08x}"
-
-
-def write_entry(rank: int, processes: int, settings: Mapping[str, str], states: Mapping[str, Tensor]) -> Tensor:
-    """Return the entry for the states of a rank, ``(bytes,)`` uint8."""
-    entry = {"rank": rank, "processes": processes, "checksum": _sum_bytes(states), "settings": settings}
-    text = json.dumps(entry).encode()
-    longest = len(text) - len(f"{rank}{processes}") + _ENTRY_DIGITS
-    return byte_tensor(text.ljust(-(-longest // _ENTRY_BYTES) * _ENTRY_BYTES))
-
-
-def read_entry(entry: object) -> dict[str, Any]:
-    """Return what ``write_entry`` wrote, by name, or raise ValueError for anything else."""
-    try:
-        saved_by = json.loads(bytes(cast(Tensor, entry).tolist()))
-        is_rank = 0 <= saved_by["rank"] < saved_by["processes"]
-        if is_rank and isinstance(saved_by["checksum"], str) and isinstance(saved_by["settings"], dict):
-            return cast("dict[str, Any]", saved_by)
-    except (AttributeError, KeyError, TypeError, ValueError):
-        pass
-    raise ValueError(f"the entry {SAVED_BY} is {type_name(entry)}: expected the bytes of state_dict")
 
 
 def gather_ranks(tensor: Tensor, group: Group = None) -> Tensor:

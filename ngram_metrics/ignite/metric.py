@@ -41,8 +41,6 @@ Computed: TypeAlias = float | Tensor | dict[str, float] | dict[str, Tensor]
 #: How an engine gets several values: each by its name, all as a dict, or both.
 ResultMode: TypeAlias = Literal["flatten", "named", "both"]
 CPU = torch.device("cpu")
-#: The key of the states of all ranks in the ``state_dict`` of an ignite metric.
-_STATES = "__metric_state_per_rank"
 #: The metrics with ignite's keys, by the engine to which they are attached.
 _attached: WeakKeyDictionary[Engine, WeakSet[KeyedIgniteMetric]] = WeakKeyDictionary()
 #: Attributes of the accumulator that an ignite metric has too.
@@ -195,12 +193,6 @@ class IgniteMetric(Metric):
     def name_values(self, name: str, values: Mapping[str, object]) -> dict[str, object]:
         """Return values by their names in an engine, which begin with ``name``."""
         return rename_values(name, values, self.scorer)
-
-    def state_dict(self) -> OrderedDict[str, list[dict[str, Tensor]]]:
-        """Return the states of all ranks, the same on each, when every rank has called this."""
-        accumulator = self._accumulator
-        shares = accumulator.gather_shares(_gather_buffers) if _is_distributed() else [accumulator.saved_states()]
-        return OrderedDict([(_STATES, shares)])
 
     # ignite saves and loads attributes named by _state_dict_all_req_keys; here the accumulator has the states.
     def _state_dict_per_rank(self) -> OrderedDict[str, Tensor]:

@@ -18,7 +18,7 @@ from ignite.engine import Engine
 from metrics import ranks
 from metrics.cases import TEXT, Batch, Case, assert_same, joined, scores_of
 
-from ngram_metrics import ChrF
+from ngram_metrics import Bleu, ChrF
 from ngram_metrics.functional import bleu_score
 
 #: What each rank wrote down, by the number of ranks; they are started when first asked for.
@@ -145,7 +145,7 @@ def test_every_rank_of_ignite_computes_the_value_of_one_process(results: Results
             else:
                 assert_same(found, wanted)
         assert result["signature"] == signature
-        assert result["collectives"] == result["collectives of saving"] == COLLECTIVES
+        assert result["collectives"] == COLLECTIVES
 
 
 @each_ignite_metric
@@ -157,6 +157,51 @@ def test_attached_to_an_engine_every_rank_reports_the_value_of_one_process(
     expected = engine.run(_flat(_shards(size, "uneven", TEXT))).metrics
     for of_rank in results(size):
         assert_same(of_rank[f"attached/{name}"], expected)
+
+
+@each_size
+def test_saved_states_are_loaded_on_the_rank_that_saved_them_only(results: Results, size: int):
+    """Of others nothing is taken, and the warning names both."""
+    for rank, of_rank in enumerate(results(size)):
+        for owner, found in enumerate(of_rank["saved"]["after those of each rank"]):
+            if owner == rank:
+                assert found == {"segments": len(TEXT[rank % len(TEXT)][0]), "warnings": []}
+                continue
+            assert found["segments"] == 0
+            (words,) = found["warnings"]
+            assert words.startswith(
+                f"this Bleu begins empty: its saved states hold the counts of rank {owner} of {size}, and this is rank "
+                f"{rank} of {size}. Run the validation again"
+            )
+
+
+@each_size
+def test_saved_states_of_all_ranks_together_are_loaded_on_none(results: Results, size: int):
+    for rank, of_rank in enumerate(results(size)):
+        found = of_rank["saved"]["after those of all"]
+        assert found["segments"] == 0
+        (words,) = found["warnings"]
+        assert f"the counts of rank 0 of 1, and this is rank {rank} of {size}" in words
+
+
+@each_size
+def test_states_that_count_once_on_any_rank_are_loaded_without_a_warning(results: Results, size: int):
+    """Those without a segment, and those of a metric that adds up no ranks."""
+    for of_rank in results(size):
+        assert of_rank["saved"]["after no counts"] == {"segments": 0, "warnings": []}
+        assert of_rank["saved"]["without sync"] == {"segments": len(TEXT[0][0]), "warnings": []}
+
+
+@each_size
+def test_saved_states_of_one_of_several_ranks_are_not_loaded_by_a_single_process(results: Results, size: int):
+    metric = Bleu(confidence=0.9)
+    metric.update(*TEXT[0])
+    with pytest.warns(UserWarning, match=rf"the counts of rank 1 of {size}, and this is rank 0 of 1\."):
+        metric.load_state_dict(results(size)[1]["saved"]["states"])
+    assert not metric.update_called
+    assert int(metric.segments) == 0
+    metric.update(*TEXT[0])
+    assert int(metric.segments) == len(TEXT[0][0])
 
 
 @pytest.mark.filterwarnings("ignore:a bootstrap test needs")

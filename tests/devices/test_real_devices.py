@@ -265,8 +265,8 @@ def test_two_processes_compute_what_one_does(on_vulkan: torch.device, tmp_path: 
         for share in SHARES:
             one.update(*share)
         for rank in range(2):
-            for found in torch.load(tmp_path / f"{rank}.pt", weights_only=True):
-                assert_near(found[name], one.compute(), torch.device("cpu"), rounding(on_vulkan, name))
+            found = torch.load(tmp_path / f"{rank}.pt", weights_only=True)
+            assert_near(found[name], one.compute(), torch.device("cpu"), rounding(on_vulkan, name))
 
 
 # All pairs.

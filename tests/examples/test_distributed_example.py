@@ -1,10 +1,9 @@
 """The examples for several processes run as their first lines say, and count as one process does."""
 
 import re
-from pathlib import Path
 
 import pytest
-from programs import EXAMPLES, ROOT, TORCHRUN, start
+from programs import EXAMPLES, TORCHRUN, start
 
 #: The metrics of torchmetrics, then those of ignite.
 NAMES = {
@@ -26,18 +25,3 @@ def test_two_processes_report_what_one_does():
     assert values["chrf"] == values["ignite chrf"]
     assert values["rougeL_fmeasure"] == values["ignite rouge"]
     assert printed.splitlines()[-1] == "equal"
-
-
-@pytest.mark.programs
-def test_a_loop_that_was_stopped_within_an_epoch_prints_what_the_page_shows(tmp_path: Path):
-    """Also where one process goes on."""
-    program, checkpoint = EXAMPLES / "torchrun_resume.py", tmp_path / "checkpoint.pt"
-    assert start(program, "--stop", 2, "--out", checkpoint, launch=TORCHRUN) == ""
-    saved = checkpoint.read_bytes()
-    for processes in ("2", "1"):
-        launch = tuple(processes if word == "2" else word for word in TORCHRUN)
-        checkpoint.write_bytes(saved)
-        printed = start(program, "--out", checkpoint, launch=launch)
-        assert printed.startswith("{'bleu': ")
-        assert printed in (ROOT / "docs" / "guides" / "distributed.md").read_text(encoding="utf-8")
-        assert not checkpoint.exists()

@@ -48,13 +48,6 @@ def check(result: dict) -> None:
     )
 
     check_ids(result["scores_of_ids"], tokens(result["generated"]), tokens(result["labels"]))
-    # What a causal model says at one place is about the next one.
-    pairs = [
-        [(said, label) for said, label in zip(row, labels[1:], strict=False) if label != -100]
-        for row, labels in zip(result["causal_generated"], result["causal_labels"], strict=True)
-    ]
-    said, asked = ([[pair[side] for pair in row] for row in pairs] for side in (0, 1))
-    check_ids(result["causal_scores"], tokens(said), tokens(asked))
 
 
 def check_ids(scores: dict[str, float], written: list[list[int]], references: list[list[int]]) -> None:

@@ -87,7 +87,7 @@ def test_a_framework_page_includes_its_whole_script_which_a_test_runs():
         assert (ROOT / path).is_file(), path
         assert f'"{Path(path).stem}' in tests, f"{path}: no test runs it"
     firsts = {str(path.relative_to(ROOT)) for path in (ROOT / "examples").glob("first_*.py")}
-    others = ("error_rates", "own_metric", "ray_scores", "reward", "lightning_resume", "torchrun_resume")
+    others = ("error_rates", "own_metric", "ray_scores", "reward")
     assert included == firsts | {f"examples/{name}.py" for name in others}
 
 
@@ -221,8 +221,8 @@ def test_every_public_name_is_in_the_reference():
 
 #: What other modules of the package call, and what the framework calls; nobody else has to.
 NOT_FOR_USERS = {
-    *("average", "describe_settings", "gather_shares", "has_one_reference", "load_states"),
-    *("call_synced", "local_signature", "name_values", "own_share", "saved_by", "saved_defaults", "saved_states"),
+    *("average", "describe_settings", "has_one_reference", "load_states"),
+    *("call_synced", "local_signature", "name_values", "saved_on", "saved_defaults", "saved_states"),
 }
 
 

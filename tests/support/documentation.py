@@ -31,7 +31,7 @@ def public_names() -> list[str]:
     modules = [
         "ngram_metrics",
         *(f"ngram_metrics.{name}" for name in ("counting", "functional", "ignite", "mbr", "significance")),
-        *(f"ngram_metrics.{name}" for name in ("distributed", "hugging_face", "lightning")),
+        *(f"ngram_metrics.{name}" for name in ("hugging_face", "lightning")),
     ]
     return [f"{module}.{name}" for module in modules for name in importlib.import_module(module).__all__]
 

@@ -12,18 +12,15 @@ from typing import Any
 from ngram_metrics._core.basics.lazy import np
 from ngram_metrics._core.text.tokenizer_option import callable_name, tokenizer_signature, vocabulary_package
 
-#: The version of the states and of the text that is digested. It grows by one if either changes, or if a default does.
-VERSION = 1
-
 
 def digest(*settings: object) -> bytes:
-    """Return the version and the SHA-256 of settings, 33 bytes: equal settings in any process give equal digests.
+    """Return the SHA-256 of settings, 32 bytes: equal settings in any process give equal digests.
 
     Of a dataclass the name and the fields that differ from their defaults are digested, so that a new option leaves the
     digests of saved states valid.
     """
     text = repr([_reduce(setting) for setting in settings])
-    return bytes([VERSION]) + hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def describe(part: Any) -> dict[str, str]:
@@ -31,12 +28,10 @@ def describe(part: Any) -> dict[str, str]:
     return {field.name: repr(_reduce(getattr(part, field.name))) for field in fields(part)}
 
 
-def name_differences(
-    saved: Mapping[str, str], here: Mapping[str, str], words: str = "{} was {}, and is {} here"
-) -> str:
+def name_differences(other: Mapping[str, str], here: Mapping[str, str]) -> str:
     """Return the settings that differ with both values, in parentheses, or nothing if none differs."""
-    both = [(name, saved.get(name), here.get(name)) for name in {**saved, **here}]
-    differing = [words.format(*values) for values in both if values[1] != values[2]]
+    names = [name for name in {**other, **here} if other.get(name) != here.get(name)]
+    differing = [f"{name} was {other.get(name)}, and is {here.get(name)} here" for name in names]
     return f" ({'; '.join(differing)})" if differing else ""
 
 

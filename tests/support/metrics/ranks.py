@@ -141,6 +141,7 @@ def results(rank: int, world_size: int) -> dict[str, Any]:
         ignite_case, shard = IGNITE[name], next(iter(SHARDS[world_size].values()))[rank]
         results[f"attached/{name}"] = _attached(ignite_case, shard)
     results["p-values"] = p_values(chosen(TEXT, next(iter(SHARDS[world_size].values()))[rank]))
+    results["saved"] = _saved(rank, world_size)
     # Last, for a rank may have been left waiting by the others.
     results["unlike"] = {
         **{name: _error_of_unlike_ranks(Bleu, rank, *pair) for name, pair in UNLIKE_RANKS.items()},
@@ -197,19 +198,49 @@ def p_values(batches: Sequence[Batch]) -> dict[str, Any]:
     }
 
 
+def _saved(rank: int, world_size: int) -> dict[str, Any]:
+    """The states that each rank saves, and what this rank has and warns of after it has loaded some."""
+    metric = Bleu(confidence=0.9)
+    metric.persistent(True)
+    empty = metric.state_dict()
+    metric.update(*TEXT[rank % len(TEXT)])
+    saved: list[Any] = [None] * world_size
+    torch.distributed.all_gather_object(saved, metric.state_dict())
+    with metric.sync_context():
+        of_all = metric.state_dict()
+    no_sync = Bleu(confidence=0.9, sync_on_compute=False)
+    no_sync.persistent(True)
+    no_sync.update(*TEXT[rank % len(TEXT)])
+    torch.distributed.broadcast_object_list(alone := [no_sync.state_dict()])
+    torch.distributed.broadcast_object_list(nothing := [empty])
+    return {
+        "states": saved[rank],
+        "after those of each rank": [_loaded(Bleu(confidence=0.9), states) for states in saved],
+        "after those of all": _loaded(Bleu(confidence=0.9), of_all),
+        "after no counts": _loaded(Bleu(confidence=0.9), nothing[0]),
+        "without sync": _loaded(Bleu(confidence=0.9, sync_on_compute=False), alone[0]),
+    }
+
+
+def _loaded(metric: Bleu[Any], states: dict[str, Any]) -> dict[str, Any]:
+    """How many segments a metric has after it has loaded states in place of its own, and what it warns of."""
+    metric.update(*TEXT[0])
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        metric.load_state_dict(states)
+    return {"segments": int(metric.segments), "warnings": [str(warning.message) for warning in warned]}
+
+
 def _ignite(ignite_case: IgniteCase, batches: Sequence[Batch]) -> dict[str, Any]:
     metric = ignite_case.filled(batches)
     computed, signature = _computed(metric), metric.signature
     loaded = ignite_case.make()
-    with _counted() as calls:
-        saved = metric.state_dict()
-    loaded.load_state_dict(saved)
+    loaded.load_state_dict(metric.state_dict())
     metric.update(TEXT[0])
     loaded.update(TEXT[0])
     return {
         **computed,
         "signature": signature,
-        "collectives of saving": dict(calls),
         "after another batch": metric.compute(),
         "loaded, after another batch": loaded.compute(),
     }
