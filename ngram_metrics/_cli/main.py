@@ -28,8 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ``arguments`` are the words after the name of the program, None for those of this process.
     """
     options = parse_arguments(arguments)
-    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files may have characters that it cannot encode
-        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    if isinstance(sys.stdout, io.TextIOWrapper):  # in Windows a pipe may be unable to encode names
+        sys.stdout.reconfigure(encoding="utf-8")
     with _one_line_warnings():
         try:
             _run(options)

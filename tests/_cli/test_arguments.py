@@ -1,5 +1,6 @@
 """Which file is what, and which arguments are refused before a file is read."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from ngram_metrics import evaluate
         ("runs/base.txt runs/other.txt -r runs/ref.txt", ["base.txt", "other.txt"], ["ref.txt"]),
         ("base.txt runs/base.txt -r ref.txt", ["base.txt", "runs/base.txt"], ["ref.txt"]),
         ("lr=0.1.txt -r ref.txt", ["lr=0.1.txt"], ["ref.txt"]),
+        ("lr=0.1.jsonl:answer -r ref.txt", ["lr=0.1.jsonl:answer"], ["ref.txt"]),
         ("runs/lr=0.1/out.txt -r ref.txt", ["out.txt"], ["ref.txt"]),
     ],
 )
@@ -34,6 +36,7 @@ def test_systems_and_references_are_the_named_files(
     (folder / "runs" / "lr=0.1").mkdir(parents=True)
     for name in ("lr=0.1.txt", "runs/lr=0.1/out.txt"):
         write(folder / name, BASE)
+    write(folder / "lr=0.1.jsonl", [json.dumps({"answer": line}) for line in BASE])
     for name, lines in FILES.items():
         write(folder / "runs" / name, lines)
     shown = report(capsys, *arguments.split())

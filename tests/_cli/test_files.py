@@ -101,6 +101,7 @@ def test_a_line_without_the_field_is_told_with_its_number(line: str, told: str, 
 def test_a_file_that_cannot_be_read_is_named(folder: Path, capsys):
     assert failing(capsys, "base.txt", "-r", "missing.txt") == "missing.txt cannot be read: No such file or directory"
     assert failing(capsys, "base.txt", "-r", "missing:2") == "missing cannot be read: No such file or directory"
+    assert failing(capsys, "runs/lr=1/x", "-r", "ref.txt") == "runs/lr=1/x cannot be read: No such file or directory"
     (folder / "runs").mkdir()
     assert failing(capsys, "runs", "-r", "ref.txt") == "runs cannot be read: Is a directory"
     write(folder / "empty.txt", [])

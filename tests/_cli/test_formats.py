@@ -1,5 +1,6 @@
 """Tables, JSON, Markdown and LaTeX: the same numbers, whatever is drawn around them."""
 
+import io
 import json
 import os
 import re
@@ -8,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from commands import printed, report, write
+
+from ngram_metrics import _cli as cli
 
 ARGUMENTS = ["base.txt", "other.txt", "-r", "ref.txt", "-m", "bleu,rouge", "-c"]
 #: An escape sequence, a turn of the writing direction, and what ends lines and cells.
@@ -125,6 +128,14 @@ def test_digits(digits: int, folder: Path, capsys):
     assert short["p_value"] == full["p_value"]
     assert short["hypothesis_length"] == full["hypothesis_length"]
     assert _cell(full, digits) in printed(capsys, *ARGUMENTS, "-w", str(digits))
+
+
+def test_the_table_is_utf8_whatever_the_encoding_of_standard_output(folder: Path, monkeypatch):
+    write(folder / "東京.txt", (folder / "base.txt").read_bytes())
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
+    monkeypatch.setattr(sys, "stdout", stream)
+    assert cli.main(["東京.txt", "-r", "ref.txt"]) == 0
+    assert "東京.txt" in stream.buffer.getvalue().decode("utf-8")
 
 
 def test_a_name_that_is_no_unicode_is_shown_with_its_code_point(folder: Path, capsys):

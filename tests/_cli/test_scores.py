@@ -101,7 +101,8 @@ def test_the_segments_of_each_label_are_scored(form: str, folder: Path, capsys):
     expected = evaluate({"base.txt": BASE}, {"ref.txt": REFERENCES}, groups=labels, confidence=None)
     wanted = f"{expected}\n" if form == "table" else expected.to_json()
     assert "talks" in wanted
-    for groups in ("domains.txt", "domains.jsonl:domain"):
+    (folder / "windows.txt").write_bytes("".join(f"{label}\r\n" for label in labels).encode())
+    for groups in ("domains.txt", "windows.txt", "domains.jsonl:domain"):
         assert printed(capsys, "base.txt", "-r", "ref.txt", "--groups", groups, "-f", form) == wanted
 
 
