@@ -1,3 +1,3 @@
-"""The command line, where no module imports torch before the arguments are checked."""
+"""The command line: arguments, files, and one call of ``evaluate``."""
 
 from ngram_metrics._cli.main import main as main

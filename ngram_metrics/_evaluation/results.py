@@ -1,4 +1,4 @@
-"""All results of systems, without importing torch, which a command without intervals does not need."""
+"""All results of systems."""
 
 from __future__ import annotations
 

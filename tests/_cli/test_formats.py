@@ -1,5 +1,6 @@
-"""Tables, JSON, TSV, Markdown and LaTeX: the same numbers, whatever is drawn around them."""
+"""Tables, JSON, Markdown and LaTeX: the same numbers, whatever is drawn around them."""
 
+import io
 import json
 import os
 import re
@@ -7,9 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import failing, printed, report, write
+from commands import printed, report, write
+
+from ngram_metrics import _cli as cli
 
 ARGUMENTS = ["base.txt", "other.txt", "-r", "ref.txt", "-m", "bleu,rouge", "-c"]
+#: An escape sequence, a turn of the writing direction, and what ends lines and cells.
+NAME = "a\x1b[31m\u202eb\tc\nd\x07.txt"
+SHOWN = "a[U+001B][31m[U+202E]b c d[U+0007].txt"
 VALUES = ["bleu", "rouge1", "rouge2", "rougeL", "rougeLsum"]
 
 
@@ -74,22 +80,6 @@ def test_a_table_wider_than_the_terminal_is_laid_out_by_value(folder: Path, caps
     assert notes == whole.partition("\n\n")[2]
 
 
-def test_tsv_has_a_row_for_each_system_and_value_with_all_digits(folder: Path, capsys):
-    found = report(capsys, *ARGUMENTS)
-    names, *rows = [line.split("\t") for line in printed(capsys, *ARGUMENTS, "-f", "tsv").splitlines()]
-    assert names[:2] == ["system", "value"]
-    wanted = []
-    for system, entries in found["systems"].items():
-        for value, entry in entries.items():
-            parts = {"system": system, "value": value, "segments": found["segments"], **entry}
-            if "precisions" in parts:
-                parts["precisions"] = "/".join(map(str, parts["precisions"]))
-            wanted.append({name: str(part) for name, part in parts.items()})
-    assert [{name: cell for name, cell in zip(names, row, strict=True) if cell} for row in rows] == wanted
-    detailed = printed(capsys, *ARGUMENTS, "-f", "tsv", "--details").splitlines()
-    assert detailed[0].split("\t") == [*names, "first_rank", "last_rank"]
-
-
 def test_markdown(folder: Path, capsys):
     write(folder / "a|b_c.txt", (folder / "base.txt").read_bytes())
     found = report(capsys, "a|b_c.txt", "other.txt", "-r", "ref.txt")
@@ -138,17 +128,14 @@ def test_digits(digits: int, folder: Path, capsys):
     assert short["p_value"] == full["p_value"]
     assert short["hypothesis_length"] == full["hypothesis_length"]
     assert _cell(full, digits) in printed(capsys, *ARGUMENTS, "-w", str(digits))
-    lines = printed(capsys, *ARGUMENTS, "-w", str(digits), "-f", "tsv").splitlines()
-    assert f"other.txt\tbleu\t{round(full['score'], digits)}\t" in lines[len(VALUES) + 1]
 
 
-@pytest.mark.parametrize("form", ["table", "json", "tsv", "markdown", "latex"])
-def test_output_goes_to_a_file(form: str, folder: Path, capsys):
-    arguments = ["base.txt", "-r", "ref.txt", "-m", "bleu", "-f", form]
-    expected = printed(capsys, *arguments)
-    assert printed(capsys, *arguments, "--output", "report") == ""
-    assert (folder / "report").read_text() == expected
-    assert failing(capsys, *arguments, "-o", "/dev/full") == "cannot write /dev/full: No space left on device"
+def test_the_table_is_utf8_whatever_the_encoding_of_standard_output(folder: Path, monkeypatch):
+    write(folder / "東京.txt", (folder / "base.txt").read_bytes())
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
+    monkeypatch.setattr(sys, "stdout", stream)
+    assert cli.main(["東京.txt", "-r", "ref.txt"]) == 0
+    assert "東京.txt" in stream.buffer.getvalue().decode("utf-8")
 
 
 def test_a_name_that_is_no_unicode_is_shown_with_its_code_point(folder: Path, capsys):
@@ -156,3 +143,15 @@ def test_a_name_that_is_no_unicode_is_shown_with_its_code_point(folder: Path, ca
     write(folder / name, (folder / "base.txt").read_bytes())
     assert "Zo[U+DCEB].txt" in printed(capsys, name, "-r", "ref.txt")
     assert name in json.loads(printed(capsys, name, "-r", "ref.txt", "-f", "json"))["systems"]
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex"])
+def test_a_name_commands_no_terminal_and_is_one_cell_of_one_line(form: str, folder: Path, capsys):
+    for name in (NAME, "ref\n%.txt"):
+        write(folder / name, (folder / "base.txt").read_bytes())
+    shown = printed(capsys, NAME, "other.txt", "-r", "ref\n%.txt", "-f", form)
+    assert shown.replace("\n", "").isprintable()
+    assert shown.replace("\\", "").count(SHOWN) == 2  # it is the baseline too
+    plain = printed(capsys, "base.txt", "other.txt", "-r", "ref.txt", "-f", form)
+    assert len(shown.splitlines()) == len(plain.splitlines())
+    assert NAME in report(capsys, NAME, "-r", "ref.txt")["systems"]

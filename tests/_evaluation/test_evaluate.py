@@ -34,17 +34,17 @@ def test_numbers_are_those_of_the_command_and_of_the_page(count: int, names: str
     systems = {f"{number}.txt": output(REFERENCES, number / 40, number) for number in range(count)}
     for name, lines in systems.items():
         write(folder / name, lines)
-    words = [*systems, "-r", "ref.txt", "ref2.txt", "-m", names, "-c", "0.9", "-w", "15"]
-    of_command = report(capsys, *words, "--report", "page.html", "--segments", "lines.jsonl")
+    words = [*systems, "-r", "ref.txt", "ref2.txt", "-m", names, "-c", "0.9"]
+    rounded = report(capsys, *words, "-w", "2", "--report", "page.html", "--segments", "lines.jsonl")
     found = evaluate(systems, {"ref.txt": REFERENCES, "ref2.txt": SECOND}, names, confidence=0.9)
-    full = report(capsys, *words[:-2])
+    full = report(capsys, *words)
     assert json.loads(found.to_json()) == full
     scores = {
         system: {value: entry["score"] for value, entry in each.items()} for system, each in full["systems"].items()
     }
     assert {s: {value: 100 * each.score for value, each in r.items()} for s, r in found.results.items()} == scores
     page = data_of(folder / "page.html")
-    for entries, results in zip(page["entries"], of_command["systems"].values(), strict=True):
+    for entries, results in zip(page["entries"], rounded["systems"].values(), strict=True):
         assert entries == {value: [each[name] for name in ("score", "low", "high")] for value, each in results.items()}
     lines = [json.loads(line) for line in (folder / "lines.jsonl").read_text().splitlines()]
     columns = found.segments()

@@ -1,4 +1,4 @@
-"""How values and texts are shown. Imports no torch, so the command line can use it without torch."""
+"""How values and texts are shown."""
 
 from __future__ import annotations
 

@@ -1,0 +1,170 @@
+"""The arguments of the command, checked before a file is read."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
+from typing import get_args
+
+from ngram_metrics._cli.files import split_field
+from ngram_metrics._core.basics.option_checks import check_confidence, refuse_equal_names
+from ngram_metrics._core.metrics.registry import METRIC_NAMES, make_metric, row_of, takers_of, values_of
+from ngram_metrics._core.scoring.signature import __version__
+from ngram_metrics._core.text.messages import did_you_mean
+from ngram_metrics._core.text.tokenizer_option import TokenizerName
+from ngram_metrics._evaluation import DEFAULT_METRICS, FORMATS
+
+#: The options for text, by their names in the registry.
+TEXT_OPTIONS = {
+    "tokenizer": "--tokenizer",
+    "lowercase": "--lowercase",
+    "chrf_lowercase": "--chrf-lowercase",
+    "stem": "--stem",
+}
+_TESTS = ("randomization", "bootstrap")
+_USAGE = "ngram-metrics SYSTEM... -r REFERENCE... [options]"
+_DESCRIPTION = "Score files with one segment per line, and test systems against the first."
+_FILES = """A FILE is text in UTF-8, which may be compressed with gzip. FILE:answer is a field of JSON lines, and - is
+standard input. NAME=FILE names a system or a reference."""
+
+
+def parse_arguments(words: Sequence[str] | None = None) -> Namespace:
+    """Parse the words after the name of the program, by default those of this process, or exit with code 2.
+
+    ``systems`` and ``references`` are files by name, and ``baseline`` is the name of a system or None.
+    """
+    parser = _make_parser()
+    options = parser.parse_intermixed_args(words)
+    options.systems = _name_files(parser, "systems", options.files)
+    options.references = _name_files(parser, "references", options.references)
+    if options.baseline is not None:
+        options.baseline = _find_baseline(parser, options.baseline, options.systems)
+    if options.source and not options.report:
+        parser.error("--source is shown in the report: expected --report too")
+    if options.test and len(options.systems) == 1:
+        parser.error(f"--test is for several systems, and there is one: {options.files[0]}")
+    options.test = options.test or _TESTS[0]
+    _check_text_options(parser, options)
+    _check_files(parser, options)
+    return options
+
+
+def _make_parser() -> ArgumentParser:
+    parser = ArgumentParser("ngram-metrics", _USAGE, _DESCRIPTION, _FILES, allow_abbrev=False)
+    add = parser.add_argument
+    add("files", nargs="+", metavar="SYSTEM", help="outputs of systems")
+    add("-r", "--references", nargs="+", action="extend", required=True, metavar="FILE", help="one or more references")
+    add("--baseline", metavar="NAME", help="the system that the others are compared with; default: the first")
+    add("--version", action="version", version=f"ngram-metrics {__version__}")
+
+    metrics = f"some of {', '.join(METRIC_NAMES)}; default: {','.join(DEFAULT_METRICS)}"
+    add("-m", "--metrics", type=_parse_metrics, default=list(DEFAULT_METRICS), metavar="NAME,...", help=metrics)
+    level = "add bootstrap intervals; default level: 0.95"
+    add("-c", "--confidence", type=_parse_level, nargs="?", const=0.95, metavar="LEVEL", help=level)
+    add("--test", choices=_TESTS, help="the paired test of several systems; default: randomization")
+    add("--groups", metavar="FILE", help="a label for each segment, such as its domain: adds the scores of each label")
+
+    tokenizers = get_args(TokenizerName)
+    defaults = ", ".join(
+        f"{make_metric(name).reader.tokenizer or 'none'} for {name}" for name in takers_of("tokenizer")
+    )
+    splits = f"one of {', '.join(tokenizers)}; default: {defaults}"
+    lowercase = f"lowercase for {_list_takers('lowercase')}, as in sacrebleu; rouge always lowercases"
+    chrf_lowercase = f"lowercase for {_list_takers('chrf_lowercase')}"
+    add("-tok", "--tokenizer", choices=tokenizers, metavar="NAME", help=splits)
+    add("-lc", "--lowercase", action="store_true", help=lowercase)
+    add("--chrf-lowercase", action="store_true", help=chrf_lowercase)
+    add("--stem", action="store_true", help=f"stem words for {_list_takers('stem')}")
+
+    add("-f", "--format", choices=FORMATS, default="table", help="default: table")
+    digits = "digits after the point; default: 2, in json all"
+    add("-w", "--digits", type=int, choices=range(16), metavar="N", help=digits)
+    details = "add differences, p-values and the parts of scores, which json always has"
+    add("--details", action="store_true", help=details)
+    add("--segments", metavar="FILE", help="write the scores of every segment, as JSON lines")
+    add("--report", metavar="FILE", help="write an HTML page that shows where systems are right and wrong")
+    add("--source", metavar="FILE", help="the source texts, shown in the report")
+    return parser
+
+
+def _list_takers(option: str) -> str:
+    return ", ".join(takers_of(option))
+
+
+def _parse_metrics(text: str) -> list[str]:
+    names = list(dict.fromkeys(text.split(",")))
+    for name in names:
+        if name not in METRIC_NAMES:
+            message = f"unknown metric {name!r}: expected some of {','.join(METRIC_NAMES)}"
+            raise ArgumentTypeError(message + did_you_mean(name, METRIC_NAMES))
+    try:
+        refuse_equal_names((name, values_of(name)) for name in names)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from error
+    return names
+
+
+def _parse_level(text: str) -> float:
+    try:
+        level = float(text)
+    except ValueError as error:
+        raise ArgumentTypeError(f"{text!r} is not a level, such as 0.95: expected files before -c") from error
+    try:
+        check_confidence(level, "micro")
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from error
+    return level
+
+
+def _name_files(parser: ArgumentParser, kind: str, words: Sequence[str]) -> dict[str, str]:
+    """Return files by name: NAME of ``NAME=FILE``, or the last part of the path, or all of it if two end alike."""
+    named = list(map(_split_name, words))
+    last_parts = [os.path.basename(file) for name, file in named if not name]
+    differ = len(set(last_parts)) == len(last_parts)
+    files: dict[str, str] = {}
+    for name, file in named:
+        name = name or (os.path.basename(file) if differ else file)
+        if name in files:
+            parser.error(f"two {kind} have the name {name!r}: expected different names, as NAME=FILE gives them")
+        files[name] = file
+    return files
+
+
+def _split_name(word: str) -> tuple[str, str]:
+    """Split ``NAME=FILE``, unless a file with the whole name exists."""
+    name, _, file = word.partition("=")
+    if not file or "/" in name or any(map(os.path.exists, (word, split_field(word)[0]))):
+        return "", word
+    return name, file
+
+
+def _find_baseline(parser: ArgumentParser, word: str, systems: dict[str, str]) -> str:
+    """Return the name of the system that has this name or file."""
+    for name, file in systems.items():
+        if word in (name, file):
+            return name
+    parser.error(f"--baseline {word}: expected one of the systems {', '.join(systems)}")
+
+
+def _check_text_options(parser: ArgumentParser, options: Namespace) -> None:
+    """Exit with an error if an option for text has no effect."""
+    for option, flag in TEXT_OPTIONS.items():
+        if getattr(options, option) and not any(option in row_of(name).text_options for name in options.metrics):
+            parser.error(f"{flag} is for {_list_takers(option)}, and does nothing for {', '.join(options.metrics)}")
+
+
+def _check_files(parser: ArgumentParser, options: Namespace) -> None:
+    """Exit with an error if standard input is read twice, or an output cannot be created or would overwrite a file."""
+    beside = filter(None, (options.groups, options.source))
+    inputs = [split_field(file)[0] for file in (*options.systems.values(), *options.references.values(), *beside)]
+    if inputs.count("-") > 1:
+        parser.error("standard input can be read once, and - is given twice")
+    read = list(filter(os.path.exists, inputs))
+    for flag, path in (("--segments", options.segments), ("--report", options.report)):
+        if path is None:
+            continue
+        if os.path.exists(path) and any(os.path.samefile(path, file) for file in read):
+            parser.error(f"{flag} {path} would overwrite an input")
+        if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path) or "."):
+            parser.error(f"{flag} {path}: expected a file in a directory that exists")

@@ -1,0 +1,117 @@
+"""Which file is what, and which arguments are refused before a file is read."""
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import BASE, FILES, OTHER, REFERENCES, refused, report, scores, write
+
+from ngram_metrics import _cli as cli
+from ngram_metrics import evaluate
+
+
+@pytest.mark.parametrize(
+    ("arguments", "systems", "references"),
+    [
+        ("base.txt -r ref.txt", ["base.txt"], ["ref.txt"]),
+        ("base.txt --references ref.txt ref2.txt", ["base.txt"], ["ref.txt", "ref2.txt"]),
+        ("base.txt -r ref.txt -r ref2.txt", ["base.txt"], ["ref.txt", "ref2.txt"]),
+        ("base.txt other.txt -r ref.txt", ["base.txt", "other.txt"], ["ref.txt"]),
+        ("base.txt -r ref.txt -m bleu other.txt", ["base.txt", "other.txt"], ["ref.txt"]),
+        ("-r ref.txt -lc base.txt other.txt", ["base.txt", "other.txt"], ["ref.txt"]),
+        ("other.txt base.txt -r ref.txt --baseline base.txt", ["base.txt", "other.txt"], ["ref.txt"]),
+        ("first=base.txt other.txt -r human=ref.txt", ["first", "other.txt"], ["human"]),
+        ("a=base.txt b=other.txt -r ref.txt --baseline b", ["b", "a"], ["ref.txt"]),
+        ("a=base.txt b=other.txt -r ref.txt --baseline other.txt", ["b", "a"], ["ref.txt"]),
+        ("runs/base.txt runs/other.txt -r runs/ref.txt", ["base.txt", "other.txt"], ["ref.txt"]),
+        ("base.txt runs/base.txt -r ref.txt", ["base.txt", "runs/base.txt"], ["ref.txt"]),
+        ("lr=0.1.txt -r ref.txt", ["lr=0.1.txt"], ["ref.txt"]),
+        ("lr=0.1.jsonl:answer -r ref.txt", ["lr=0.1.jsonl:answer"], ["ref.txt"]),
+        ("runs/lr=0.1/out.txt -r ref.txt", ["out.txt"], ["ref.txt"]),
+    ],
+)
+def test_systems_and_references_are_the_named_files(
+    arguments: str, systems: list[str], references: list[str], folder: Path, capsys
+):
+    (folder / "runs" / "lr=0.1").mkdir(parents=True)
+    for name in ("lr=0.1.txt", "runs/lr=0.1/out.txt"):
+        write(folder / name, BASE)
+    write(folder / "lr=0.1.jsonl", [json.dumps({"answer": line}) for line in BASE])
+    for name, lines in FILES.items():
+        write(folder / "runs" / name, lines)
+    shown = report(capsys, *arguments.split())
+    assert list(shown["systems"]) == systems
+    assert shown["references"] == references
+
+
+def test_the_scores_of_a_system_stand_beside_its_name(folder: Path, capsys):
+    expected = evaluate({"base.txt": BASE, "x": OTHER}, REFERENCES, "bleu", confidence=None).results
+    shown = report(capsys, "base.txt", "x=other.txt", "-r", "ref.txt", "-m", "bleu")["systems"]
+    for name, results in expected.items():
+        assert shown[name]["bleu"]["score"] == pytest.approx(100 * results["bleu"].score)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "values"),
+    [
+        ("", ["bleu", "chrf"]),
+        ("-m chrf,bleu,chrf", ["chrf", "bleu"]),
+        ("--metrics=rouge,overlap", ["rouge1", "rouge2", "rougeL", "rougeLsum", "overlap"]),
+        ("-m rougeL,rouge9,chrf++", ["rougeL", "rouge9", "chrf++"]),
+    ],
+)
+def test_metrics_are_those_that_are_named(arguments: str, values: list[str], folder: Path, capsys):
+    assert list(scores(capsys, "base.txt", "-r", "ref.txt", *arguments.split())) == values
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ("", "the following arguments are required: "),
+        ("base.txt ref.txt", "the following arguments are required: -r/--references"),
+        ("-r ref.txt", "the following arguments are required: SYSTEM"),
+        ("base.txt -r ref.txt --metri bleu", "unrecognized arguments: --metri bleu"),
+        (
+            "base.txt base.txt -r ref.txt",
+            "two systems have the name 'base.txt': expected different names, as NAME=FILE",
+        ),
+        ("a=base.txt a=other.txt -r ref.txt", "two systems have the name 'a'"),
+        ("base.txt -r a=ref.txt a=ref2.txt", "two references have the name 'a'"),
+        ("base.txt other.txt -r ref.txt --baseline x", "--baseline x: expected one of the systems base.txt, other.txt"),
+        ("base.txt -r ref.txt -m meteor", "unknown metric 'meteor': expected some of bleu,chrf,"),
+        ("base.txt -r ref.txt -m bleu,chfr", "; did you mean 'chrf'?"),
+        ("base.txt -r ref.txt -m rouge,bleu,rougeL", "the metrics 'rouge' and 'rougeL' both write 'rougeL'"),
+        ("base.txt -r ref.txt -c 95", "confidence must be between 0 and 1, such as 0.95 (got: 95.0)"),
+        ("base.txt -r ref.txt -c .9985", "confidence must be at most 0.998, the highest level that 1000 resamples"),
+        ("-r ref.txt -c base.txt", "'base.txt' is not a level, such as 0.95: expected files before -c"),
+        ("base.txt -r ref.txt -tok 14a", "invalid choice: '14a' (choose from "),
+        ("base.txt -r ref.txt -f jsno", "invalid choice: 'jsno' (choose from "),
+        ("base.txt -r ref.txt -w -1", "invalid choice: -1 (choose from "),
+        ("base.txt -r ref.txt -m bleu,chrf --stem", "--stem is for rouge, and does nothing for bleu, chrf"),
+        ("base.txt -r ref.txt -m chrf -lc", "--lowercase is for bleu, and does nothing for chrf"),
+        ("base.txt -r ref.txt -m bleu --chrf-lowercase", "--chrf-lowercase is for chrf, chrf++, and does nothing for"),
+        ("base.txt -r ref.txt -m chrf -tok zh", "and does nothing for chrf"),
+        ("base.txt -r ref.txt --test bootstrap", "--test is for several systems, and there is one: base.txt"),
+        ("base.txt -r ref.txt --source ref2.txt", "--source is shown in the report: expected --report too"),
+        ("- -r -", "standard input can be read once, and - is given twice"),
+        ("base.txt -r ref.txt --segments ./base.txt", "--segments ./base.txt would overwrite an input"),
+        ("base.txt -r ref.txt --report ref.txt", "--report ref.txt would overwrite an input"),
+        ("base.txt -r ref.txt --report link.txt", "--report link.txt would overwrite an input"),
+        ("base.txt -r ref.txt --segments no/s.jsonl", "--segments no/s.jsonl: expected a file in a directory that"),
+        ("base.txt -r ref.txt --report .", "--report .: expected a file in a directory that exists"),
+    ],
+)
+def test_wrong_arguments_are_refused_with_a_reason(arguments: str, told: str, folder: Path, capsys):
+    (folder / "link.txt").hardlink_to("ref.txt")
+    assert told in refused(capsys, *arguments.split())
+    assert (folder / "base.txt").read_text(encoding="utf-8").splitlines() == BASE
+
+
+@pytest.mark.parametrize(
+    ("option", "told"), [("--version", "ngram-metrics "), ("--help", "--references"), ("-h", "-lc")]
+)
+def test_version_and_help_are_printed(option: str, told: str, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        cli.main([option])
+    assert stopped.value.code == 0
+    assert told in capsys.readouterr().out

@@ -1,0 +1,153 @@
+"""The numbers: sacrebleu's command on the same files, and those of ``evaluate`` and of the functions."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from commands import (
+    BASE,
+    OTHER,
+    REFERENCES,
+    SECOND,
+    failing,
+    leaves_files_open,
+    of_sacrebleu,
+    printed,
+    report,
+    scores,
+    write,
+)
+
+from ngram_metrics import _cli as cli
+from ngram_metrics import evaluate
+from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
+
+#: A hypothesis and a reference, a line each or more.
+FILES: dict[str, tuple[bytes | list[str], bytes | list[str]]] = {
+    "as usual": (BASE, REFERENCES),
+    "carriage returns on one side": (b"the cat sat.\r\nA dog ran!\r\n", b"the cat sat.\nA dog!\n"),
+    "a carriage return inside": (b"the cat\rsat.\nA dog ran!\n", b"the cat sat.\nA dog ran off!\n"),
+    "no last newline": (b"the cat sat.\nA dog ran!", b"the cat sat.\nA dog ran off!\n"),
+    "empty lines": (b"the cat sat on it.\n\n\nA dog ran!\n", b"the cat sat on it.\n\nso it is\n\n"),
+    "blanks at the ends": (b"  the cat sat. \t\n\xc2\xa0A dog ran!\n", b"the cat sat.\nA dog ran off! \n"),
+    "a NUL": (b"the c\x00t sat on it\nA dog ran\n", b"the c\x00t sat on it\nA \x00 dog ran\n"),
+    "rarer separators": (["the cat\u2028sat.", "A\x0bdog\x0cran!"], ["the cat sat.", "A\x85dog ran\x1c off!"]),
+    "other scripts": (["東京は、雨。", "Zoë läuft 5,5 km."], ["東京は晴れ。", "Zoë lief 5,5 km."]),
+}
+
+
+@leaves_files_open
+@pytest.mark.parametrize(("hypotheses", "references"), FILES.values(), ids=FILES)
+def test_scores_are_sacrebleus_on_the_same_files(hypotheses, references, folder: Path, capsys, monkeypatch):
+    write(folder / "base.txt", hypotheses)
+    write(folder / "ref.txt", references)
+    ours = scores(capsys, "base.txt", "-r", "ref.txt", "-m", "bleu,chrf,chrf++")
+    theirs = of_sacrebleu(monkeypatch, "ref.txt", "-i", "base.txt", "-m", "bleu", "chrf")
+    theirs |= of_sacrebleu(monkeypatch, "ref.txt", "-i", "base.txt", "-m", "chrf", "--chrf-word-order", "2")
+    assert list(ours.values()) == pytest.approx([theirs[name] for name in ("BLEU", "chrF2", "chrF2++")], abs=1e-11)
+
+
+@leaves_files_open
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["-lc"],
+        ["-lc", "--chrf-lowercase"],
+        *(["-tok", name] for name in ("13a", "intl", "zh", "char", "none")),
+        ["-lc", "-tok", "intl"],
+    ],
+    ids=" ".join,
+)
+def test_options_and_several_references_are_sacrebleus(options: list[str], folder: Path, capsys, monkeypatch):
+    write(folder / "base.txt", [f"{line} Zoë, 5.5 東京" if number % 2 else line for number, line in enumerate(BASE)])
+    write(folder / "ref2.txt", [line.upper() if number % 3 else "東京" for number, line in enumerate(SECOND)])
+    expected = of_sacrebleu(monkeypatch, "ref.txt", "ref2.txt", "-i", "base.txt", "-m", "bleu", "chrf", *options)
+    found = scores(capsys, "base.txt", "-r", "ref.txt", "ref2.txt", *options)
+    assert found == pytest.approx({"bleu": expected["BLEU"], "chrf": expected["chrF2"]}, abs=1e-11)
+
+
+def test_words_are_stemmed_for_rouge(folder: Path, capsys):
+    write(folder / "base.txt", ["the cats ran"])
+    write(folder / "ref.txt", ["the cat ran"])
+    for options, score in (([], 200 / 3), (["--stem"], 100)):
+        shown = report(capsys, "base.txt", "-r", "ref.txt", "-m", "rouge1", *options)
+        assert shown["systems"]["base.txt"]["rouge1"]["score"] == pytest.approx(score)
+        assert ("stem:porter" in shown["signatures"]["rouge1"]) == bool(options)
+
+
+@pytest.mark.parametrize(
+    ("options", "settings"),
+    [
+        ("", {"confidence": None}),
+        ("-c", {"confidence": 0.95}),
+        ("-c 0.9 --test bootstrap", {"confidence": 0.9, "test": "bootstrap"}),
+        ("--baseline other.txt -m rouge,bleu", {"confidence": None, "baseline": "other.txt", "metrics": "rouge,bleu"}),
+    ],
+)
+def test_systems_are_compared_as_by_evaluate(options: str, settings: dict, folder: Path, capsys):
+    references = {"ref.txt": REFERENCES, "ref2.txt": SECOND}
+    expected = evaluate({"base.txt": BASE, "other.txt": OTHER}, references, **settings)
+    shown = printed(capsys, "base.txt", "other.txt", "-r", *references, *options.split(), "-f", "json")
+    assert shown == expected.to_json()
+
+
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_the_segments_of_each_label_are_scored(form: str, folder: Path, capsys):
+    labels = ["news" if index % 3 else "talks" for index in range(len(BASE))]
+    write(folder / "domains.txt", labels)
+    write(folder / "domains.jsonl", [json.dumps({"domain": label}) for label in labels])
+    expected = evaluate({"base.txt": BASE}, {"ref.txt": REFERENCES}, groups=labels, confidence=None)
+    wanted = f"{expected}\n" if form == "table" else expected.to_json()
+    assert "talks" in wanted
+    (folder / "windows.txt").write_bytes("".join(f"{label}\r\n" for label in labels).encode())
+    for groups in ("domains.txt", "windows.txt", "domains.jsonl:domain"):
+        assert printed(capsys, "base.txt", "-r", "ref.txt", "--groups", groups, "-f", form) == wanted
+
+
+def test_segments_have_the_scores_of_the_functions(folder: Path, capsys):
+    systems = {"base.txt": ["the", "", *BASE[2:]], "other.txt": OTHER}
+    write(folder / "base.txt", systems["base.txt"])
+    words = ["-r", "ref.txt", "ref2.txt", "-m", "bleu,chrf,rouge", "--segments", "scores.jsonl"]
+    printed(capsys, *systems, *words)
+    rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [(row["line"], row["system"]) for row in rows] == [
+        (line, name) for line in range(1, 121) for name in systems
+    ]
+    for name, lines in systems.items():
+        sides = lines, list(zip(REFERENCES, SECOND, strict=True))
+        columns = {"bleu": bleu_score(*sides, average="none"), "chrf": chrf_score(*sides, average="none")}
+        columns |= rouge_score(*sides, average="none")
+        of_system = [row for row in rows if row["system"] == name]
+        for value in of_system[0].keys() - {"line", "system"}:
+            expected = columns.get(value, columns.get(f"{value}_fmeasure"))
+            assert [row[value] for row in of_system] == pytest.approx((100 * expected).tolist(), abs=1e-9), value
+
+
+def test_the_report_has_the_texts_the_sources_and_the_labels(folder: Path, capsys):
+    pytest.importorskip("jinja2")
+    write(folder / "sources.txt", [f"source {index}" for index in range(len(BASE))])
+    write(folder / "labels.txt", [f"label {index % 3}" for index in range(len(BASE))])
+    words = ["--report", "page.html", "--source", "sources.txt", "--groups", "labels.txt"]
+    printed(capsys, "first=base.txt", "-r", "ref.txt", *words)
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    for text in ("first", "source 119", "label 2", json.dumps(BASE[0])[1:-1]):
+        assert text in page
+
+
+def test_a_warning_is_one_line(folder: Path, capsys):
+    for name, lines in {"base.txt": BASE, "other.txt": OTHER, "ref.txt": REFERENCES}.items():
+        write(folder / name, lines[:49])
+    assert cli.main(["base.txt", "other.txt", "-r", "ref.txt", "--test", "bootstrap"]) == 0
+    told = capsys.readouterr().err
+    assert told.startswith("ngram-metrics: warning: a bootstrap test needs at least 50 segments")
+    assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("package", "options"), [("jinja2", "--report page.html"), ("MeCab", "-m bleu -tok ja-mecab")], ids=str
+)
+def test_a_missing_package_is_named(package: str, options: str, folder: Path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    assert "pip install" in failing(capsys, "base.txt", "-r", "ref.txt", *options.split())
