@@ -12,6 +12,7 @@ from torch import Tensor
 from ngram_metrics._cli.command_arguments import DEFAULT_LEVEL
 from ngram_metrics._cli.files import FileSegments, InputError, warn_of_unicode_forms
 from ngram_metrics._core.basics.output import Progress, open_output
+from ngram_metrics._core.scoring.paired import Correction
 from ngram_metrics._core.scoring.resampling import SEED
 from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.scoring.signature import format_references
@@ -27,7 +28,6 @@ from ngram_metrics._evaluation.system_counts import (
     count,
     segment_values,
 )
-from ngram_metrics.significance.comparisons import Correction
 
 
 def score(

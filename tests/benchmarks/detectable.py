@@ -16,12 +16,12 @@ from statistics import mean
 
 import torch
 from harness import read_corpus
+from ngram_metrics.significance.comparisons import Differences, compare_with_first
+from ngram_metrics.significance.paired_systems import pair_rows
 from torch import Tensor
 
 from ngram_metrics import evaluate
 from ngram_metrics._core.scoring.scorer import Scorer
-from ngram_metrics.significance.comparisons import Differences, compare_with_first
-from ngram_metrics.significance.paired_systems import pair_rows
 
 SIZES = (100, 300, 500, 1000, 2000)
 PARTS, PAIRS, REPEATS = 10, 4, 150

@@ -19,13 +19,13 @@ from pathlib import Path
 
 import torch
 from harness import read_corpus
+from ngram_metrics.significance.comparisons import compare_all_pairs
+from ngram_metrics.significance.p_values import holm
+from ngram_metrics.significance.paired_systems import pair_rows
 from torch import Tensor
 
 from ngram_metrics import evaluate
 from ngram_metrics._evaluation.evaluate_arguments import checked_scorers
-from ngram_metrics.significance.comparisons import compare_all_pairs
-from ngram_metrics.significance.p_values import holm
-from ngram_metrics.significance.paired_systems import pair_rows
 
 METRICS = "bleu,chrf"
 SEGMENTS, LEVEL = 100, 0.05
