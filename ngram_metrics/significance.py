@@ -56,7 +56,7 @@ from ngram_metrics._core.scoring.settings_digest import digest
 from ngram_metrics._core.text.labels import Labels, cluster_numbers
 from ngram_metrics._core.text.messages import pluralize, type_name
 
-__all__ = ["Comparison", "paired_approximate_randomization", "paired_bootstrap", "standard_error"]
+__all__ = ["Comparison", "paired_approximate_randomization", "paired_bootstrap"]
 
 
 class System(Metric, Protocol):
@@ -186,41 +186,6 @@ def paired_approximate_randomization(
     tested = _pair_systems(systems, baseline, clusters)
     (p_values,) = randomization_p_values([tested], trials, seed)
     return _build_comparisons(list(systems), tested, correct(p_values, correction))
-
-
-@named_arguments
-def standard_error(
-    metric: System, resamples: int = RESAMPLES, seed: int = SEED, clusters: Labels | None = None
-) -> dict[str, float]:
-    """Return the bootstrap's estimate of the standard error of each value (Efron 1979).
-
-    It is the standard deviation of the scores of the resampled corpora that give the interval of ``confidence=``. The
-    interval, which need not be symmetric, says more.
-
-    Args:
-        metric: a metric, as for ``ngram_metrics.significance.paired_bootstrap``.
-        resamples: the number of corpora to draw, at least 2.
-        seed: the seed of the draws.
-        clusters: the document of each segment, as for the same function.
-
-    Returns:
-        The standard error of each value by its name, in the unit of the score: at most 0.5 for scores from 0 to 1.
-
-    Raises:
-        TypeError, ValueError: the errors of the same function.
-
-    Example:
-        >>> from ngram_metrics import ChrF, significance
-        >>> metric = ChrF(confidence=0.95)
-        >>> metric.update(["the cat on mat", "a dog", "it rains"], ["the cat sat on the mat", "a dog ran", "it rains"])
-        >>> significance.standard_error(metric)
-        {'chrf': 0.153}
-    """
-    _check_number("resamples", resamples, 2)
-    seed = checked_seed(seed)
-    tested = _pair_systems({"the metric": metric}, "the metric", clusters)
-    (scores,) = resample_scores([tested], resamples, seed)  # (resamples, 1, *score_shape)
-    return {name: spread.item() for name, spread in tested.scorer.name_values(scores[:, 0].std(0)).items()}
 
 
 def _check_number(name: str, count: int, least: int = 1) -> None:
