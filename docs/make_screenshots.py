@@ -31,7 +31,7 @@ def main(report: Path) -> None:
         for scheme in ("light", "dark"):
             take(browser, report, f"wide_{scheme}", 1240, 1300, scheme, "systems")
             take(browser, report, f"phone_{scheme}", 390, 700, scheme, "list")
-            take(browser, report, f"readme_{scheme}", 1160, 620, scheme, "systems")
+            take(browser, report, f"readme_{scheme}", 1160, 590, scheme, "systems")
 
 
 def take(browser: Any, report: Path, name: str, width: int, height: int, scheme: str, part: str) -> None:

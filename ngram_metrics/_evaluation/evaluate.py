@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ngram_metrics._core.basics.keywords import named_arguments
-from ngram_metrics._core.basics.option_checks import check_choice, checked_bool, whole_number
+from ngram_metrics._core.basics.option_checks import checked_bool, whole_number
 from ngram_metrics._core.basics.output import Progress, open_output
+from ngram_metrics._core.scoring.paired import Correction, Test
 from ngram_metrics._core.scoring.resampling import SEED
 from ngram_metrics._core.scoring.scorer import Metric, Scorer
 from ngram_metrics._core.scoring.signature import format_references
@@ -28,7 +29,6 @@ from ngram_metrics._evaluation.evaluate_arguments import (
 )
 from ngram_metrics._evaluation.results import GroupResults, Outcome, Results
 from ngram_metrics._evaluation.system_counts import CHUNK, SystemCounts, Systems, compute_outcome, count, segment_values
-from ngram_metrics.significance.comparisons import Correction, PairPValues, Test
 
 if TYPE_CHECKING:
     import pandas
@@ -66,24 +66,6 @@ class Evaluation:
         return self._outcome.groups
 
     @property
-    def pairs(self) -> PairPValues:
-        """The p-values of all pairs of systems, ``pairs[value][a][b]``, as in ``ngram_metrics.significance.matrix``.
-
-        They are corrected for the number of pairs, and computed when they are first asked for; {} for one system. Each
-        is a float that has its number of draws as ``draws``.
-        """
-        return self._outcome.pairs
-
-    @property
-    def ranks(self) -> dict[str, dict[str, tuple[int, int]]]:
-        """The first and the last rank that the tests allow a system, ``ranks[value][system]``, {} for one system.
-
-        The first is 1 + the number of systems that are significantly better, by the p-values of ``pairs``; the last is
-        the number of systems less those that are significantly worse.
-        """
-        return self._outcome.ranks
-
-    @property
     def signatures(self) -> dict[str, str]:
         """Everything that affects the scores, in sacrebleu's format, by the names of metrics."""
         return self._outcome.signatures
@@ -104,41 +86,6 @@ class Evaluation:
             rows = zip(*(values[name] for values in system_values), strict=True)
             columns[name] = [score for row in rows for score in row]
         return columns
-
-    def changes(self, system: str, value: str | None = None) -> ListColumns:
-        """Return the segments as columns, from the largest loss against the baseline to the largest gain.
-
-        Args:
-            system: the system, not the baseline.
-            value: the name of a value, such as ``"bleu"`` or ``"rougeL"``; None for the first.
-
-        Returns:
-            ``segment``, counted from 0; ``difference`` of the scores ``score`` and ``baseline_score`` of the segment,
-            as in ``segments``; the texts ``hypothesis`` and ``baseline``; and ``references``, a list for each segment.
-            The worst is first, even if a lower score is better; equal differences are in the order of segments.
-
-        Raises:
-            ValueError: an unknown system or value, or the baseline.
-        """
-        baseline, *others = self.results
-        check_choice("system", system, others)
-        value = self._outcome.values[0] if value is None else value
-        check_choice("value", value, self._outcome.values)
-        scores = segment_values(self._systems[system])[value]
-        base_scores = segment_values(self._systems[baseline])[value]
-        sign = 1 if self._outcome.higher_is_better[value] else -1
-        differences = [score - base_score for score, base_score in zip(scores, base_scores, strict=True)]
-        order = sorted(range(len(differences)), key=lambda segment: sign * differences[segment])
-        columns: dict[str, Sequence[object]] = {
-            "segment": range(len(differences)),
-            "difference": differences,
-            "score": scores,
-            "baseline_score": base_scores,
-            "hypothesis": self._texts.systems[system],
-            "baseline": self._texts.systems[baseline],
-            "references": self._texts.references,
-        }
-        return {name: [column[segment] for segment in order] for name, column in columns.items()}
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a ``pandas.DataFrame`` with a row for each system and value, with scores from 0 to 1.
@@ -175,7 +122,7 @@ class Evaluation:
             intervals: whether the intervals are shown.
             label: the label of the table.
             caption: LaTeX for the caption; None for a sentence on the data, which is otherwise below the table.
-            details: whether the differences, p-values, ranks and parts of scores are shown, in a table for each value.
+            details: whether the differences, p-values and parts of scores are shown, in a table for each value.
 
         Raises:
             TypeError, ValueError: an argument of another type, or a number of digits below 0.
@@ -187,10 +134,6 @@ class Evaluation:
     def to_markdown(self, digits: int = 2, intervals: bool = True, details: bool = False) -> str:
         """Return a table in Markdown, see ``to_latex``."""
         return self._format("markdown", self._style(digits, intervals, details))
-
-    def to_tsv(self) -> str:
-        """Return the rows of ``to_pandas`` as tab-separated lines with all digits, on the scale of tables."""
-        return self._format("tsv")
 
     def to_json(self) -> str:
         """Return all results as JSON, including groups."""
@@ -218,9 +161,6 @@ class Evaluation:
             ValueError: an unknown tokenizer; no references; another number of sources than of segments.
             OSError: the file cannot be written; an existing file does not change.
             ModuleNotFoundError: Jinja2 is not installed (extra ``report``).
-
-        Warns:
-            UserWarning: the bootstrap test of all pairs of fewer than 50 segments, or clusters.
         """
         from ngram_metrics._evaluation.page import check_installed, page
 

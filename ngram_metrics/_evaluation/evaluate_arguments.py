@@ -12,6 +12,7 @@ from ngram_metrics._core.basics.option_checks import (
     refuse_equal_names,
 )
 from ngram_metrics._core.metrics.registry import METRIC_NAMES, make_metric
+from ngram_metrics._core.scoring.paired import CORRECTIONS, Correction, Test
 from ngram_metrics._core.scoring.resampling import checked_seed
 from ngram_metrics._core.scoring.scorer import Scorer, scorer_of
 from ngram_metrics._core.text.foreign_values import frame_package
@@ -20,7 +21,6 @@ from ngram_metrics._core.text.messages import did_you_mean, pluralize, shortened
 from ngram_metrics._evaluation import DEFAULT_METRICS
 from ngram_metrics._evaluation.result_tables import cell_text, label_text
 from ngram_metrics._evaluation.results import ComparisonPlan, Grouping
-from ngram_metrics.significance.comparisons import CORRECTIONS, Correction, Test
 
 #: The columns of ``Evaluation.segments`` before the values.
 _SEGMENT_COLUMNS = ("segment", "system")

@@ -1,4 +1,4 @@
-"""All results as text: a table, JSON, TSV, Markdown, LaTeX and HTML. Scores are from 0 to 100, as in papers."""
+"""All results as text: a table, JSON, Markdown, LaTeX and HTML. Scores are from 0 to 100, as in papers."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from ngram_metrics._core.text.messages import pluralize, visible
 from ngram_metrics._evaluation.results import MOST_GROUPS, SIGNIFICANT, Outcome, Result, Results
 
 #: The parts of a result that are scores, apart from precisions.
-_SCORES = ("score", "low", "high", "difference", "difference_low", "difference_high", "detectable", "recall")
-#: The columns of ranks in TSV.
-_RANKS = ("first_rank", "last_rank")
+_SCORES = ("score", "low", "high", "difference", "difference_low", "difference_high", "recall")
 #: The parts of a score in the order of their columns, by sacrebleu's names.
 _PARTS = {"precision": "precision", "recall": "recall", "brevity_penalty": "BP", "ratio": "ratio"}
 _PARTS |= {"hypothesis_length": "hyp_len", "reference_length": "ref_len"}
@@ -50,9 +48,8 @@ class Style(NamedTuple):
     """How results are written.
 
     Attributes:
-        digits: the digits of scores after the decimal point; None for 2, in JSON and TSV for all.
-        details: whether tables have the parts of scores, differences, p-values and ranks; JSON and TSV lack only ranks
-            without it.
+        digits: the digits of scores after the decimal point; None for 2, in JSON for all.
+        details: whether tables have the parts of scores, differences and p-values, which JSON always has.
         width: the columns of the terminal; a wider table is written as one table for each value.
         intervals: whether tables have intervals.
         caption: LaTeX for the caption, instead of the sentence on the data.
@@ -123,13 +120,6 @@ def _explain(outcome: Outcome, style: Style) -> list[str]:
         correction = " with Holm's correction" if plan.correction == "holm" else ", not corrected"
         test = f"paired {plan.test} test{drawn}{correction}"
         lines.append(f"{_MARKS} {outcome.baseline}: p < {SIGNIFICANT}, {test}")
-        if detectable := _list_detectable(outcome, style.heads):
-            lines.append(f"Differences from {outcome.baseline} below about {detectable} would often be missed")
-        if style.details:
-            lines.append(
-                f"Ranks are those that the tests of all pairs, of {outcome.pair_draws}, allow: from 1 + the systems "
-                f"that are significantly better to {len(outcome.results)} - those that are significantly worse"
-            )
     if lower := [style.heads.get(value, value) for value, better in outcome.higher_is_better.items() if not better]:
         lines.append(f"A lower score is better: {', '.join(lower)}")
     counts = {name: len(set(labels)) for name, labels in outcome.grouping.items() if name not in outcome.grouped}
@@ -143,17 +133,6 @@ def _for_papers(style: Style, outcome: Outcome) -> Style:
     """Return a style with the names that papers write for the values of metrics."""
     titles = {value: REGISTRY[value].title for value in outcome.values if value in REGISTRY}
     return style._replace(heads={**titles, **_ROUGE_HEADS})
-
-
-def _list_detectable(outcome: Outcome, heads: Mapping[str, str]) -> str:
-    """Return the smallest difference that can be detected for all systems, for each value, with two digits."""
-    largest = []
-    for value in outcome.values:
-        results = [results[value] for results in outcome.results.values()]
-        most = max(100 * (result.detectable or 0) for result in results)
-        if most > 0:
-            largest.append(f"{float(f'{most:.2g}'):g} {heads.get(value, value)}")
-    return ", ".join(largest)
 
 
 def grouping_head(name: str | None) -> str:
@@ -216,12 +195,6 @@ def _format_interval(low: float | None, high: float | None, digits: int) -> str:
 def format_p_value(result: Result) -> str:
     """Return a p-value with four digits, or an empty text if there is none."""
     return "" if result.p_value is None else f"{result.p_value:.4f}"
-
-
-def format_rank(ranks: tuple[int, int]) -> str:
-    """Return the ranks that a system may have, such as 2 or 2-4."""
-    first, last = ranks
-    return str(first) if first == last else f"{first}-{last}"
 
 
 def list_rows(outcome: Outcome) -> Iterator[tuple[str, str, str, Result]]:
@@ -298,8 +271,6 @@ def _format_json(outcome: Outcome, style: Style) -> list[str]:
     document["systems"] = _list_entries(outcome.results, style.digits, "segments")
     if len(outcome.results) > 1:
         document |= {"baseline": outcome.baseline, "test": plan.test, "correction": plan.correction or "none"}
-        if style.details:
-            document["ranks"] = outcome.ranks
     if plan.confidence is not None:
         document["confidence"] = plan.confidence
     if plan.cluster_count is not None:
@@ -317,23 +288,6 @@ def _list_entries(
         parts = {name: part for name, part in results.as_dict().items() if name != without}
         return {name: _scale_part(name, part, digits) for name, part in parts.items()}
     return {str(name): _list_entries(part, digits, without) for name, part in results.items()}
-
-
-def _format_tsv(outcome: Outcome, style: Style) -> list[str]:
-    """Return a header, and a line for each system and value, with a column for each part that any result has."""
-    rows: list[dict[str, str]] = []
-    for group, system, value, result in list_rows(outcome):
-        row = {"group": cell_text(group)} if outcome.grouped else {}
-        row |= {"system": cell_text(system), "value": cell_text(value)}
-        for name, part in result.as_dict().items():
-            scaled = _scale_part(name, part, style.digits)
-            row[name] = "/".join(map(str, scaled)) if isinstance(scaled, list) else str(scaled)
-        if style.details and not group and outcome.ranks:
-            row |= zip(_RANKS, map(str, outcome.ranks[value][system]), strict=True)
-        rows.append(row)
-    names = ["group", "system", "value", *Result._fields, *_RANKS]
-    columns = [name for name in names if any(name in row for row in rows)]
-    return ["\t".join(columns), *("\t".join(row.get(column, "") for column in columns) for row in rows)]
 
 
 def _format_markdown(outcome: Outcome, style: Style) -> list[str]:
@@ -389,7 +343,6 @@ def _latex_row(cells: Sequence[str], names: int) -> str:
 _FORMATTERS: Mapping[str, Callable[[Outcome, Style], list[str]]] = {
     "table": _format_table,
     "json": _format_json,
-    "tsv": _format_tsv,
     "markdown": _format_markdown,
     "latex": _format_latex,
 }
@@ -424,14 +377,12 @@ def _make_tables(outcome: Outcome, style: Style, by_value: bool) -> list[_Table]
 
 
 def _detail_columns(outcome: Outcome, value: str, style: Style) -> list[list[str]]:
-    """Return the columns of differences, p-values, ranks, and parts of the score."""
+    """Return the columns of differences, p-values and parts of the score."""
     results = [system_results[value] for system_results in outcome.results.values()]
     columns = []
     if len(results) > 1:
-        rank_of = outcome.ranks[value]
-        ranks = [rank_of[system] for system in outcome.results]
         columns.append(["difference", *(format_difference(result, style.places) for result in results)])
-        columns += [["p", *map(format_p_value, results)], ["rank", *map(format_rank, ranks)]]
+        columns.append(["p", *map(format_p_value, results)])
     for name in list_parts(results[0]):
         parts = [format_part(name, list_parts(result)[name], style.places) for result in results]
         columns.append([_PARTS.get(name, name), *parts])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ngram_metrics._core.metrics.bleu import BleuMeasure
@@ -13,7 +12,7 @@ from ngram_metrics._core.scoring.scorer import Scorer
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from ngram_metrics.significance.comparisons import Correction, PairPValues, Test
+    from ngram_metrics._core.scoring.paired import Correction, Test
 
 #: A label for each segment by the name of a grouping; None is the name of labels that were given without one.
 Grouping: TypeAlias = Mapping[str | None, Sequence[Hashable]]
@@ -36,8 +35,6 @@ class Result(NamedTuple):
         difference_low: the lower end of the bootstrap interval of the difference, with ``confidence``, from the same
             resampled corpora for both systems.
         difference_high: its upper end.
-        detectable: the smallest difference that a test at .05 without correction finds with 80 % power: 2.80 standard
-            errors of the difference, with ``confidence``; None for a group.
         p_value: the p-value of the difference; None for a group.
         wins: the segments with a better score than the baseline's.
         ties: the segments with the same score, up to 1e-12.
@@ -58,7 +55,6 @@ class Result(NamedTuple):
     difference: float | None = None
     difference_low: float | None = None
     difference_high: float | None = None
-    detectable: float | None = None
     p_value: float | None = None
     wins: int | None = None
     ties: int | None = None
@@ -133,8 +129,6 @@ class Outcome:
     references: Sequence[str]
     higher_is_better: dict[str, bool]
     plan: ComparisonPlan
-    #: Computes the p-values of all pairs of systems.
-    compare_pairs: Callable[[], PairPValues] = dict
 
     @property
     def groups(self) -> GroupResults:
@@ -155,28 +149,3 @@ class Outcome:
     def segments(self) -> int:
         """The number of segments."""
         return next(iter(self.results[self.baseline].values())).segments
-
-    @cached_property
-    def pairs(self) -> PairPValues:
-        """The corrected p-values of all pairs of systems, by value and two systems, empty for one system."""
-        return self.compare_pairs()
-
-    @property
-    def pair_draws(self) -> str:
-        """The fewest and the most draws of the p-values of ``pairs``, as text."""
-        draws = {p_value.draws for table in self.pairs.values() for row in table.values() for p_value in row.values()}
-        return " to ".join(map(str, sorted({min(draws), max(draws)}))) + " draws"
-
-    @cached_property
-    def ranks(self) -> dict[str, dict[str, tuple[int, int]]]:
-        """The first and the last rank of each system, by value and system, as ``Evaluation.ranks`` returns them."""
-        ranks: dict[str, dict[str, tuple[int, int]]] = {}
-        for value, p_values in self.pairs.items():
-            sign = 1 if self.higher_is_better[value] else -1
-            ranks[value] = {}
-            for system, row in p_values.items():
-                apart = [name for name, p_value in row.items() if p_value < SIGNIFICANT]
-                score = sign * self.results[system][value].score
-                better = sum(sign * self.results[name][value].score > score for name in apart)
-                ranks[value][system] = (1 + better, len(p_values) - (len(apart) - better))
-        return ranks

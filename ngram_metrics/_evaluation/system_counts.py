@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, TypeAlias
 
 import torch
@@ -12,6 +11,7 @@ from torch import Tensor
 
 from ngram_metrics._core.basics.option_checks import RESAMPLES
 from ngram_metrics._core.counting.documents import host_counts
+from ngram_metrics._core.scoring.paired import TRIALS, Paired, Test, compare_with_baseline, pair_rows, resample_scores
 from ngram_metrics._core.scoring.resampling import ExactSum, interval
 from ngram_metrics._core.scoring.rows import score_corpora, unpack
 from ngram_metrics._core.scoring.scorer import Scorer, count_systems
@@ -24,13 +24,9 @@ from ngram_metrics._evaluation.results import (
     Results,
     make_results,
 )
-from ngram_metrics.significance.comparisons import TRIALS, PairPValues, Test, compare_all_pairs, compare_with_first
-from ngram_metrics.significance.paired_systems import Paired, pair_rows, resample_scores
 
 #: Segments that are counted at a time.
 CHUNK = 2048
-#: A test at .05 finds a difference of this many standard errors in 80 % of all cases: 1.96 + 0.84.
-_DETECTABLE = 2.80
 #: Scores of segments that differ by less are equal up to rounding.
 _TIE = 1e-12
 
@@ -138,45 +134,25 @@ def compute_outcome(
     systems: Systems, names: Sequence[str], references: Sequence[str], plan: ComparisonPlan, grouping: Grouping
 ) -> Outcome:
     """Return all results, with the names of the metrics and of the references."""
-    tested = _pair(systems, plan) if len(systems) > 1 else []
-    results = compute_results(systems, plan, plan.test, tested=tested)
+    results = compute_results(systems, plan, plan.test)
     grouped = {
         name: _score_groups(systems, labels, plan)
         for name, labels in grouping.items()
         if len(set(labels)) <= MOST_GROUPS
     }
-    draws = _signature_draws(plan, bool(tested))
+    draws = _signature_draws(plan, len(systems) > 1)
     signatures = {}
     better: dict[str, bool] = {}
     for name, counts in zip(names, next(iter(systems.values())), strict=True):
         signatures[name] = counts.scorer.signature(counts.references, "text", draws)
         better |= dict.fromkeys(counts.scorer.titles, counts.scorer.measure.higher_is_better)
-    compare_pairs = partial(_compare_pairs, tested, list(systems), plan)
-    return Outcome(results, grouping, grouped, signatures, references, better, plan, compare_pairs)
+    return Outcome(results, grouping, grouped, signatures, references, better, plan)
 
 
-def _compare_pairs(tested: Sequence[Paired], systems: Sequence[str], plan: ComparisonPlan) -> PairPValues:
-    if not tested:
-        return {}
-    matrices = compare_all_pairs(tested, systems, plan.test, plan.correction, plan.seed)
-    return {
-        title: matrix[value]
-        for paired, matrix in zip(tested, matrices, strict=True)
-        for title, value in paired.scorer.titles.items()
-    }
-
-
-def compute_results(
-    systems: Systems,
-    plan: ComparisonPlan,
-    test: Test | None = None,
-    compared: bool = True,
-    tested: Sequence[Paired] = (),
-) -> Results:
+def compute_results(systems: Systems, plan: ComparisonPlan, test: Test | None = None) -> Results:
     """Return the results, whose intervals, wins, ties and losses need the counts of segments.
 
-    Without ``test`` there are no p-values, and without ``compared`` no differences. ``tested`` are what ``_pair``
-    returns, if it has been called.
+    Without ``test`` there are no p-values.
     """
     baseline, *others = systems
     ends = _compute_intervals([counts for system_counts in systems.values() for counts in system_counts], plan)
@@ -193,16 +169,12 @@ def compute_results(
                         low=low[value].item(), high=high[value].item()
                     )
             results[system] |= metric_results
-    if not others or not compared:
+    if not others:
         return results
-    tested = tested or _pair(systems, plan)
-    differences = compare_with_first(tested, test, plan.correction, plan.confidence, plan.seed)
+    differences = compare_with_baseline(_pair(systems, plan), test, plan.correction, plan.confidence, plan.seed)
     for index, (base, tensors) in enumerate(zip(systems[baseline], differences, strict=True)):
         base_score = base.score()
         base_scores = base.segment_scores()
-        standard_error = tensors.pop("standard_error", None)
-        if standard_error is not None and test is not None:
-            tensors["detectable"] = _DETECTABLE * standard_error
         parts = {name: base.scorer.name_values(tensor) for name, tensor in tensors.items()}
         for position, system in enumerate(others):
             comparisons = _compare(systems[system][index], base_score, base_scores)
@@ -251,13 +223,13 @@ def _score_groups(systems: Systems, labels: Sequence[Hashable], plan: Comparison
     segments: dict[Hashable, list[int]] = {}
     for segment, label in enumerate(labels):
         segments.setdefault(label, []).append(segment)
-    return {label: score_part(systems, host_counts(indices), plan) for label, indices in segments.items()}
+    return {label: _score_part(systems, host_counts(indices), plan) for label, indices in segments.items()}
 
 
-def score_part(systems: Systems, segments: Tensor, plan: ComparisonPlan, compared: bool = True) -> Results:
-    """Return the results of the segments with these indices as a corpus, ``compared`` with the baseline or not."""
+def _score_part(systems: Systems, segments: Tensor, plan: ComparisonPlan) -> Results:
+    """Return the results of the segments with these indices as a corpus."""
     parts = {system: [counts.part(segments) for counts in system_counts] for system, system_counts in systems.items()}
-    return compute_results(parts, plan.select(segments), compared=compared)
+    return compute_results(parts, plan.select(segments))
 
 
 def _signature_draws(plan: ComparisonPlan, tested: bool) -> dict[str, str]:

@@ -38,10 +38,9 @@ def test_html_shows_names_as_they_are_and_says_what_differs():
 @pytest.mark.parametrize("name", [NAME, *filter(None, HOSTILE[:8])])
 def test_every_format_has_a_row_for_a_hostile_name(name: str):
     found = evaluate({name: ["a"], "b": ["b"]}, ["b"], "chrf", confidence=None)
-    for text in (found.to_tsv(), found.to_markdown(), found.to_latex(), str(found)):
+    for text in (found.to_markdown(), found.to_latex(), str(found)):
         assert len([line for line in text.split("\n") if "100.0" in line]) == 1
         assert "\u202e" not in text
-    assert found.to_tsv().count("\n") == 3
 
 
 def test_latex_has_heads_as_papers_have_them_and_says_below_what_its_marks_mean():
@@ -96,13 +95,9 @@ def test_papers_have_the_names_of_values_of_their_columns_below_the_table_and_de
     systems = {"base": output(base, 0.3, 1), "other": output(base, 0.2, 2)}
     found = evaluate(systems, base, "bleu,ter")
     for text in (found.to_markdown(), found.to_latex()):
-        assert re.search(r"below about [\d.]+ BLEU, [\d.]+ TER would", text)
         assert "is better: TER" in text
-    assert found.to_latex(details=True).count(" & difference & p & rank") == 2
-    assert found.to_markdown(details=True).count(" | difference | p | rank ") == 2
-    draws = sorted(table["base"]["other"].draws for table in found.pairs.values())
-    assert f"tests of all pairs, of {draws[0]} draws, allow: from 1 +" in found.to_latex(details=True)
-    assert draws[0] == draws[-1] == 10_000
+    assert found.to_latex(details=True).count(" & difference & p") == 2
+    assert found.to_markdown(details=True).count(" | difference | p ") == 2
 
 
 def test_marks_say_which_way_a_significant_difference_goes():
@@ -111,25 +106,6 @@ def test_marks_say_which_way_a_significant_difference_goes():
     ends = [[cell[-1] for cell in line.split()[1:]] for line in str(found).splitlines()[1:5]]
     assert ends == [["9", "3"], ["+", "+"], ["-", "-"], ["9", "3"]]
     assert "+ better, - worse than base: p < 0.05, paired randomization test" in str(found)
-
-
-def test_the_largest_of_the_detectable_differences_is_told():
-    base, ends = references(100), ["a", "b", "c"]
-    systems = {"base": output(base, 0.3, 1)} | {end: output(base, 0.2, seed) for seed, end in enumerate(ends, 2)}
-    found = evaluate(systems, base, "bleu,chrf")
-    largest = [max(100 * found.results[end][value].detectable for end in ends) for value in ("bleu", "chrf")]
-    told = re.search("Differences from base below about (.*) bleu, (.*) chrf would often be missed", str(found))
-    assert [float(number) for number in told.groups()] == pytest.approx(largest, rel=0.05)
-    entry = json.loads(found.to_json())["systems"]["a"]["bleu"]
-    result = found.results["a"]["bleu"]
-    for name in ("difference_low", "difference_high", "detectable"):
-        assert entry[name] == 100 * getattr(result, name)
-    header, *rows = (line.split("\t") for line in found.to_tsv().splitlines())
-    for row in rows[2:]:
-        cells = dict(zip(header, row, strict=True))
-        result = found.results[cells["system"]][cells["value"]]
-        for name in ("difference_low", "difference_high", "detectable"):
-            assert float(cells[name]) == 100 * getattr(result, name)
 
 
 GROUPS = {"domain": ["news", "talk|_"] * 30, "id": list(range(60))}
@@ -149,21 +125,9 @@ def test_groups_have_a_block_in_every_table_and_rows_in_one_table():
     assert r"| talk\|\_ | better | 30 |" in found.to_markdown()
     assert r"talk|\_ & better & 30 &" in found.to_latex()
     assert "<th>talk|_</th><th>better</th><td" in found._repr_html_()
-    lines = [line.split("\t") for line in found.to_tsv().splitlines()]
-    assert lines[0][:3] == ["group", "system", "value"]
-    assert [line[:3] for line in lines[1:7]] == [
-        [group, system, value]
-        for group, systems in (("", ["base", "better"]), ("domain=news", ["base"]))
-        for system in systems
-        for value in ("chrf", "ter")
-    ]
-    assert len(lines) == 1 + 2 * 2 * (1 + 2)
-    assert len({len(line) for line in lines}) == 1
     assert list(json.loads(found.to_json())["groups"]) == list(found.groups) == ["domain"]
     alone = evaluate(systems, ["a b d"] * 60, "chrf", confidence=None, groups=GROUPS["domain"])
-    assert alone.to_tsv().splitlines()[3].startswith("news\tbase\t")
     assert str(alone).splitlines()[4].split() == ["group", "system", "segments", "chrf"]
-    assert "group" not in evaluate(systems, ["a b d"] * 60, "chrf", confidence=None).to_tsv()
 
 
 def test_three_metrics_fit_a_column_of_an_article(tmp_path: Path):

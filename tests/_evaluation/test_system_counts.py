@@ -15,9 +15,9 @@ from ngram_metrics._core.metrics.registry import REGISTRY, make_metric
 from ngram_metrics._core.metrics.rouge import make_rouge
 from ngram_metrics._core.metrics.ter import TerMeasure
 from ngram_metrics._core.scoring.measure import Measure
+from ngram_metrics._core.scoring.paired import pair_rows
 from ngram_metrics._core.text.reader import Reader
 from ngram_metrics._evaluation.system_counts import SystemCounts, count
-from ngram_metrics.significance.paired_systems import pair_systems
 
 TEXTS = st.text("ab \n.,é東", max_size=12)
 SCORERS = [*map(make_metric, REGISTRY), make_rouge(accumulate="avg"), make_bleu(tokenizer="char", lowercase=True)]
@@ -88,7 +88,7 @@ def test_a_corpus_has_one_score_to_the_last_bit_whichever_way_it_is_counted(data
         evaluation = evaluate(systems, references, {"m": api.metric(average="micro")}, confidence=None)
         result = next(iter(evaluation.results["ours"].values()))
         assert result.score == scorer.name_values(score)[scorer.titles[title]].item()
-        paired = pair_systems({"ours": metric}, "ours", None)
+        paired = pair_rows(scorer, [metric.segment_rows()])
         assert paired.corpus_scores[0].equal(scorer.scores(metric.row))
         assert torch.allclose(paired.corpus_scores[0], score, rtol=1e-15, atol=1e-15)
 

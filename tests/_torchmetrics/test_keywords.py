@@ -104,7 +104,7 @@ def test_wrong_arguments_of_a_method_name_the_public_class(method: str):
 @pytest.mark.parametrize(
     "function",
     [
-        *(significance.matrix, significance.paired_bootstrap, significance.paired_approximate_randomization),
+        *(significance.paired_bootstrap, significance.paired_approximate_randomization),
         *(mbr.decode, mbr.pairwise, ngram_metrics.evaluate),
         *(ComputeMetrics, Reward, ScoresCallback, ScoresHandler),
     ],

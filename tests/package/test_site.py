@@ -123,8 +123,8 @@ SEARCHES = {
     "multiple references": "concepts/input.html",
     "empty predictions": "concepts/input.html",
     "padding token ids": "concepts/input.html",
-    "confidence interval": "concepts/intervals.html",
-    "significance test": "concepts/paired_tests.html",
+    "confidence interval": "concepts/is_the_difference_real.html",
+    "significance test": "concepts/is_the_difference_real.html",
     "checkpoint resume": "guides/distributed.html",
 }
 

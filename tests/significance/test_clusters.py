@@ -15,7 +15,7 @@ from sacrebleu.metrics import CHRF
 
 from ngram_metrics import ChrF, ROUGEScore
 from ngram_metrics._core.scoring.resampling import SEED, bootstrap_scores, clusters_of, interval
-from ngram_metrics.significance import matrix, paired_approximate_randomization, paired_bootstrap
+from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
 #: Of different sizes, and not side by side.
 DOCUMENTS = [f"document {index % 60 % 53}" for index in range(150)]
@@ -34,11 +34,8 @@ def test_documents_of_one_segment_change_nothing_to_the_last_bit(make: Any, aver
     systems = counted(make, {name: lines[:size] for name, lines in OUTPUTS.items()}, average=average)
     for test in TESTS.values():
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("ngram_metrics.significance.comparisons._FEW", 0)
+            patch.setattr("ngram_metrics._core.scoring.paired._FEW", 0)
             assert test(systems, "base", 50, clusters=labels) == test(systems, "base", 50)
-    if size == 60:
-        for name in ("bootstrap", "randomization"):
-            assert matrix(systems, name, clusters=labels) == matrix(systems, name)
 
 
 @each_average
@@ -136,18 +133,6 @@ def test_documents_with_equal_counts_keep_no_order_of_their_own(
         assert tested(random.Random(seed).sample(range(size), size)) == expected
 
 
-def test_all_pairs_of_systems_are_drawn_by_documents():
-    systems = counted(ChrF)
-    for name, draws in (("bootstrap", 1200), ("randomization", 10_000)):
-        found = matrix(systems, name, None, clusters=DOCUMENTS)["chrf"]
-        expected = TESTS[name](systems, "base", draws, clusters=DOCUMENTS)
-        for other in ("alike", "close", "far"):
-            p_value = found["base"][other]
-            stopped = 500 / p_value.draws
-            assert p_value == (expected[other]["chrf"].p_value if p_value.draws == draws else stopped)
-    assert matrix(systems, clusters=DOCUMENTS) != matrix(systems)
-
-
 FEW: list[list[int]] = [[0] * 149 + [1], [place % 2 for place in range(150)], [place % 6 for place in range(150)]]
 
 
@@ -188,7 +173,7 @@ def test_few_segments_or_documents_have_no_smaller_p_value_than_two_of_all_swaps
         (7, TypeError, "clusters is an int: expected a label for each segment"),
     ],
 )
-@pytest.mark.parametrize("test", [*TESTS.values(), lambda systems, _, clusters: matrix(systems, clusters=clusters)])
+@each_test
 def test_labels_that_name_no_documents_are_refused(test: Any, clusters: Any, error: type[Exception], words: str):
     with pytest.raises(error, match=f"^{words}"):
         test(counted(ChrF), "base", clusters=clusters)

@@ -6,15 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import torch
 from paired import OUTPUTS, REFERENCES, TESTS, counted, each_average, each_test
 from sacrebleu.metrics import CHRF
 from sacrebleu.significance import PairedTest
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap
-from ngram_metrics.significance import matrix, paired_approximate_randomization, paired_bootstrap
-from ngram_metrics.significance.p_values import bootstrap_p_values
-from ngram_metrics.significance.paired_systems import pair_systems, resample_scores
+from ngram_metrics._core.scoring.paired import bootstrap_p_values, pair_rows, resample_scores
+from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
 
 @each_average
@@ -69,12 +67,12 @@ def test_sacrebleus_rule_does_not_count_a_difference_that_is_as_large_but_for_ro
     """Two of 60 segments are right. Of two resamples with a and b of them, (a - b) / 2 is compared with 2."""
     systems = counted(NgramOverlap, {"none": ["x"] * 60, "some": ["w"] * 2 + ["x"] * 58}, ["w"] * 60)
     ties = 0
+    tested = pair_rows(systems["none"].scorer, [metric.segment_rows() for metric in systems.values()])
     for seed in range(200):
-        tested = pair_systems(systems, "none", None)
         (scores,) = resample_scores([tested], 2, seed)
         apart = round(60 * abs(scores[0, 1] - scores[1, 1]).item())
         ties += apart == 4
-        (p_value,) = bootstrap_p_values(tested, scores, torch.tensor([[1], [0]]), "sacrebleu")
+        (p_value,) = bootstrap_p_values(tested, scores, "sacrebleu")
         assert p_value.item() == pytest.approx((1 + (apart > 4)) / 3)
     assert ties > 5
 
@@ -93,18 +91,12 @@ def test_scores_that_are_equal_but_for_rounding_do_not_differ():
         assert test(systems, "base")["moved"]["chrf"].p_value == 1
 
 
-@pytest.mark.parametrize(
-    "bootstrap",
-    [lambda systems: paired_bootstrap(systems, "base", 40), lambda systems: matrix(systems, "bootstrap")],
-    ids=["pairs", "matrix"],
-)
-def test_the_bootstrap_warns_of_few_segments_at_the_callers_line(bootstrap: Callable[[Any], Any]):
+def test_the_bootstrap_warns_of_few_segments_at_the_callers_line():
     few, enough = (counted(ChrF, {name: lines[:count] for name, lines in OUTPUTS.items()}) for count in (49, 50))
     with pytest.warns(UserWarning, match=r"^a bootstrap test needs at least 50 segments \(got: 49\)") as seen:
-        bootstrap(few)
+        paired_bootstrap(few, "base", 40)
     assert [warning.filename for warning in seen] == [__file__]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        bootstrap(enough)
+        paired_bootstrap(enough, "base", 40)
         paired_approximate_randomization(few, "base", 10)
-        matrix(few)

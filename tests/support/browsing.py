@@ -68,12 +68,5 @@ def press(page, key: str) -> None:
     )
 
 
-def counted(page) -> None:
-    """Wait until n-grams are counted."""
-    page.execute_async_script(
-        "const wait = () => document.querySelector('[aria-busy=true]') ? setTimeout(wait, 5) : arguments[0](); wait()"
-    )
-
-
 def focused(page) -> str:
     return page.execute_script("return document.activeElement.id")

@@ -14,7 +14,8 @@ from ngram_metrics._core.text.messages import visible
 from ngram_metrics._core.text.word_reader import WordReader
 from ngram_metrics._evaluation import result_tables
 from ngram_metrics._evaluation.evaluate_arguments import Texts
-from ngram_metrics._evaluation.page.contents import COPIES, page_data
+from ngram_metrics._evaluation.page.contents import page_data
+from ngram_metrics._evaluation.page.page_words import ORDERS
 from ngram_metrics._evaluation.results import Outcome
 from ngram_metrics._evaluation.system_counts import Systems, compute_outcome
 
@@ -23,8 +24,8 @@ _FOLDER = Path(__file__).parent
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 #: The files of the script, in order.
 _SCRIPTS = (
-    *("elements", "choices", "words", "systems", "charts", "score_charts", "bucket_charts", "groups", "scatter"),
-    *("pairs", "flags", "article", "filters", "segments", "ngrams", "ngram_tables", "start"),
+    *("elements", "choices", "words", "systems", "charts", "groups"),
+    *("flags", "article", "filters", "segments", "start"),
 )
 #: The level of the intervals if the results have none.
 _LEVEL = 0.95
@@ -72,15 +73,16 @@ def page(
     return environment.get_template("page.html").render(
         title=visible(title),
         outcome=outcome,
+        orders=ORDERS,
+        several=len(outcome.results) > 1,
         tables=result_tables,
         cells=style,
         notes=result_tables.notes(outcome, style._replace(details=True)),
-        copies=COPIES,
         script=Markup(script),
         style=Markup(styles),
         script_digest=_digest(script),
         style_digest=_digest(styles),
-        data=Markup(script_json(page_data(systems, outcome, texts, sources, words, style))),
+        data=Markup(script_json(page_data(systems, outcome, texts, sources, words, style.places))),
     )
 
 

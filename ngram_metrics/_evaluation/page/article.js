@@ -18,12 +18,12 @@ function sourceRow(segment) {
   return make("tr", { class: "source" }, rowName("source"), make("td", { class: "text" }, line), ...emptyCells());
 }
 
-// A segment may have fewer references than another.
-function referenceRows(segment, markedBy) {
+// A segment may have fewer references than another. A word is marked that none of the systems has matched.
+function referenceRows(segment, systems) {
   const { texts, steps } = data.of_references;
   return data.references.flatMap((name, number) => {
     if (texts[number][segment] === null) return [];
-    const orders = largest(markedBy.map((system) => data.reference_orders[system][number][segment]));
+    const orders = largest(systems.map((system) => data.reference_orders[system][number][segment]));
     return make("tr", { class: "reference" }, rowName("reference ", named(name)),
       make("td", { class: "text" }, shadedLine(texts[number][segment], steps[number][segment], orders, true),
         inWords(orders), ...givenLine(`r${number}:${segment}`)), ...emptyCells());
@@ -40,19 +40,24 @@ function systemRow(segment, system) {
     ...data.values.map((value) => make("td", { "data-name": value }, shown(data.scores[value][system][segment]))));
 }
 
-function differenceOf(segment) {
-  const [first, second] = [state.first, state.second].map((system) => data.scores[state.value][system][segment]);
-  return `difference of ${state.value} ${first > second ? "+" : ""}${shown(first - second)}`;
+// How much better than the baseline the system is that is compared.
+function changeOf(segment) {
+  const scores = data.scores[state.value];
+  return scores[state.compared][segment] - scores[BASELINE][segment];
+}
+
+function writeChange(segment) {
+  const change = changeOf(segment);
+  return `difference of ${state.value} ${change > 0 ? "+" : ""}${shown(change)}`;
 }
 
 function articleOf(segment) {
-  const marked = byId("marked").value;
   const systems = chosenSystems();
   const rows = [...(data.sources ? [sourceRow(segment)] : []),
-    ...referenceRows(segment, marked === "chosen" ? systems : [Number(marked)]),
+    ...referenceRows(segment, systems),
     ...systems.map((system) => systemRow(segment, system))];
   const name = `Segment ${segment + 1}`;
-  const told = [counted(data.lengths[segment], "word"), ...(several ? [differenceOf(segment)] : []),
+  const told = [counted(data.lengths[segment], "word"), ...(several ? [writeChange(segment)] : []),
     ...data.columns.map((column) => `${column.name}: ${column.labels[column.of_segments[segment]]}`)];
   return make("article", { id: `segment-${segment + 1}`, tabindex: "-1", "aria-label": name },
     make("header", {}, make("h3", {}, make("a", { href: `#s=${segment + 1}` }, name)),

@@ -1,4 +1,4 @@
-// The parts of charts, which are SVG, each with a table of its numbers.
+// The chart of the scores: a row for each system in the order given, so that epochs read as a line.
 const WIDTH = 400;
 const ROW = 20;
 const TEXT = 12;
@@ -6,16 +6,7 @@ const pen = document.createElement("canvas").getContext("2d");
 pen.font = `${TEXT}px system-ui, sans-serif`;
 const widthOf = (text) => pen.measureText(text).width;
 
-function chart(height, label, ...children) {
-  return draw("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": label }, ...children);
-}
-
 const line = (name, x1, y1, x2, y2) => draw("line", { class: name, x1, y1, x2, y2 });
-const dot = (cx, cy) => draw("circle", { class: "dot", cx, cy, r: 4 });
-
-function label(x, y, words, anchor = "start", name = "") {
-  return draw("text", { x, y, class: name, "text-anchor": anchor }, words);
-}
 
 // Round limits around numbers, and a function from numbers to positions between two ends.
 function scaleOf(numbers, from, to) {
@@ -23,7 +14,9 @@ function scaleOf(numbers, from, to) {
   if (high - low < 1) [low, high] = [low - 0.5, high + 0.5];
   const step = [0.2, 0.5, 1, 2, 5, 10, 20, 50].find((size) => (high - low) / size <= 5) || 50;
   const ticks = [];
-  for (let tick = Math.ceil(low / step); tick * step <= high; tick += 1) ticks.push(Number((tick * step).toFixed(1)));
+  for (let tick = Math.ceil(low / step); tick * step <= high; tick += 1) {
+    ticks.push(Number((tick * step).toFixed(1)));
+  }
   return { ticks, at: (number) => from + (to - from) * (number - low) / (high - low) };
 }
 
@@ -38,34 +31,32 @@ function fitted(name, width) {
   return text;
 }
 
-function systemLabel(x, y, system, width = WIDTH) {
-  const text = label(x, y, fitted(data.systems[system], width));
-  text.append(draw("title", {}, data.systems[system]));
-  return text;
-}
-
-// The column of names beside a chart: as wide as the longest, and at most half of the chart.
-const namesWidth = (names) => Math.min(WIDTH / 2, Math.ceil(Math.max(...names.map(widthOf))) + 10);
-
-function verticalTicks(svg, scale, height) {
+function drawTicks(svg, scale, height) {
   for (const tick of scale.ticks) {
-    svg.append(line("axis", scale.at(tick), 0, scale.at(tick), height),
-      label(scale.at(tick), height + TEXT + 2, String(tick), "middle", "faint"));
+    const x = scale.at(tick);
+    svg.append(line("axis", x, 0, x, height));
+    svg.append(draw("text", { x, y: height + TEXT + 2, class: "faint", "text-anchor": "middle" }, String(tick)));
   }
 }
 
-// A score with its interval, in a row of a chart.
-function intervalRow(svg, scale, y, [score, low, high]) {
-  svg.append(line("whisker", scale.at(low), y, scale.at(high), y), dot(scale.at(score), y));
+function drawSystem(svg, scale, y, left, name, [score, low, high]) {
+  const label = draw("text", { x: 0, y: y + 4 }, fitted(name, left));
+  label.append(draw("title", {}, name));
+  svg.append(label, line("whisker", scale.at(low), y, scale.at(high), y));
+  svg.append(draw("circle", { class: "dot", cx: scale.at(score), cy: y, r: 4 }));
 }
 
-function numbersTable(caption, header, rows) {
-  const cells = ([first, ...others]) => [make("th", { scope: "row" }, named(first)),
-    ...others.map((cell) => make("td", {}, cell))];
-  return make("details", {}, make("summary", {}, "Numbers"),
-    tableOf(caption, header.map((name) => heading(name)), rows.map(cells)));
-}
-
-function showChart(name, title, ...parts) {
-  byId(name).replaceChildren(make("figcaption", {}, title), ...parts);
+function drawScores() {
+  const entries = data.entries.map((entry) => entry[state.value]);
+  const left = Math.min(WIDTH / 2, Math.ceil(Math.max(...data.systems.map(widthOf))) + 10);
+  const scale = scaleOf(entries.flat(), left + 10, WIDTH - 16);
+  const height = entries.length * ROW;
+  const title = `${state.value} of each system with its interval, in the order given`;
+  const svg = draw("svg", { viewBox: `0 0 ${WIDTH} ${height + ROW}`, role: "img", "aria-label": title });
+  const middle = (row) => row * ROW + ROW / 2;
+  drawTicks(svg, scale, height);
+  const points = entries.map(([score], row) => `${scale.at(score)},${middle(row)}`);
+  svg.append(draw("polyline", { class: "curve", points: points.join(" ") }));
+  entries.forEach((entry, row) => drawSystem(svg, scale, middle(row), left, data.systems[row], entry));
+  byId("chart").replaceChildren(make("figcaption", {}, title), svg);
 }

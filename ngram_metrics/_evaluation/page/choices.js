@@ -1,22 +1,19 @@
-// What the reader chooses: the score, the systems that are shown, and the two that are compared.
+// What the reader chooses: the score, the system that is compared with the baseline, and the systems that are shown.
 const SHOWN_AT_FIRST = 4;
 const BASELINE = 0;
 const every = data.systems.map((_, system) => system);
 const several = every.length > 1;
 const segmentCount = data.lengths.length;
-const state = { value: data.values[0], first: BASELINE, second: BASELINE, chosen: new Set() };
+const state = { value: data.values[0], compared: BASELINE, chosen: new Set() };
 
-// 1 if a higher score is better, else -1.
-const sign = () => data.signs[state.value];
 const scoreOf = (system) => data.entries[system][state.value][0];
-// The best system by the chosen score is first.
-const ranked = () => [...every].sort((a, b) => sign() * (scoreOf(b) - scoreOf(a)));
-const chosenSystems = () => every.filter((system) => state.chosen.has(system));
+// Without a choice all systems are shown.
+const chosenSystems = () => every.filter((system) => state.chosen.has(system) || !state.chosen.size);
 
 // At first the best systems are shown beside the baseline, and the best of them is compared with it.
 function chooseAtFirst() {
-  const others = ranked().filter((system) => system !== BASELINE);
-  state.first = others[0] ?? BASELINE;
+  const others = every.slice(1).sort((a, b) => scoreOf(b) - scoreOf(a));
+  state.compared = others[0] ?? BASELINE;
   state.chosen = new Set([BASELINE, ...others.slice(0, SHOWN_AT_FIRST - 1)]);
 }
 
@@ -26,13 +23,7 @@ function boxOf(system, changed) {
   box.addEventListener("change", () => {
     if (box.checked) state.chosen.add(system);
     else state.chosen.delete(system);
-    if (state.chosen.size) {
-      changed();
-      return;
-    }
-    state.chosen.add(system);
-    box.checked = true;
-    tell("At least one system is shown");
+    changed();
   });
   return make("label", {}, box, " ", named(data.systems[system]));
 }
@@ -43,21 +34,19 @@ function alsoShow(system) {
   byId("chosen").querySelector(`[value="${system}"]`).checked = true;
 }
 
-function startChoices({ ofValue, ofSystems, ofPair }) {
+function startChoices({ ofValue, ofSystems }) {
   chooseAtFirst();
-  const names = data.systems.map((name, system) => [String(system), name]);
   addOptions(byId("value"), data.values.map((value) => [value, value]), state.value);
   byId("value").addEventListener("change", () => {
     state.value = byId("value").value;
     ofValue();
   });
-  for (const side of ["first", "second"]) {
-    addOptions(byId(side), names, String(state[side]));
-    byId(side).addEventListener("change", () => {
-      state[side] = Number(byId(side).value);
-      alsoShow(state[side]);
-      ofPair();
-    });
-  }
+  const others = every.slice(1).map((system) => [String(system), data.systems[system]]);
+  addOptions(byId("compared"), others, String(state.compared));
+  byId("compared").addEventListener("change", () => {
+    state.compared = Number(byId("compared").value);
+    alsoShow(state.compared);
+    ofSystems();
+  });
   byId("chosen").append(...every.map((system) => boxOf(system, ofSystems)));
 }

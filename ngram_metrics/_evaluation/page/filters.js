@@ -1,27 +1,19 @@
 // Which segments are listed: those of a click elsewhere on the page, of labels, and of a search.
 const filters = { held: null, labels: new Map() };
 
-// Whether the first of the two systems changed as is asked for against the baseline, by more than the margin.
+// Whether the system that is compared changed as is asked for against the baseline, by more than the margin.
 function hasChanged(segment) {
-  const scores = data.scores[state.value];
-  const change = sign() * (scores[state.first][segment] - scores[BASELINE][segment]);
+  const change = changeOf(segment);
   return (byId("change").value === "worse" ? -change : change) > Number(byId("margin").value);
 }
 
-const lowered = new Map();
-function searched(key, texts) {
-  if (!lowered.has(key)) lowered.set(key, texts().map((text) => (text ?? "").toLowerCase()));
-  return lowered.get(key);
-}
-
-// All that a search looks through: what the reader sees of a segment.
-function searchedTexts() {
+// All that a search looks through: what the reader sees of a segment. A reference may be missing.
+function textsOf(segment) {
   return [
-    ...data.references.map((_, number) => searched(`r${number}`, () => data.of_references.texts[number])),
-    ...chosenSystems().map((system) => searched(`s${system}`, () => data.of_systems.texts[system])),
-    ...(data.sources ? [searched("source", () => data.sources)] : []),
-    ...data.columns.map((column, number) =>
-      searched(`c${number}`, () => column.of_segments.map((label) => column.labels[label]))),
+    ...data.of_references.texts.map((texts) => texts[segment] ?? ""),
+    ...chosenSystems().map((system) => data.of_systems.texts[system][segment]),
+    ...(data.sources ? [data.sources[segment]] : []),
+    ...data.columns.map(({ labels, of_segments: of }) => labels[of[segment]]),
   ];
 }
 
@@ -33,8 +25,7 @@ function filteredSegments() {
   if (byId("change").value) found = found.filter(hasChanged);
   const words = byId("search").value.toLowerCase();
   if (!words) return found;
-  const sides = searchedTexts();
-  return found.filter((segment) => sides.some((texts) => texts[segment].includes(words)));
+  return found.filter((segment) => textsOf(segment).some((text) => text.toLowerCase().includes(words)));
 }
 
 const isFiltered = () => filters.held !== null || filters.labels.size > 0 ||

@@ -11,7 +11,6 @@ function flagCell(system, flag, title) {
   if (!segments.length) return make("td", {}, "0");
   const show = () => {
     alsoShow(system);
-    drawCharts();
     hold(segments, `${title}, ${data.systems[system]}`);
   };
   const hidden = make("span", { class: "hidden" }, ` segments of ${data.systems[system]}: ${title}`);

@@ -1,30 +1,26 @@
-// The list of segments, one page at a time: the work does not grow with the number of segments or of systems.
-const LINES = 100;
+// The list of segments, one page at a time: the work does not grow with the number of segments.
+const AT_ONCE = 10;
 const list = { order: [], page: 0, current: null };
 
-const atOnce = () => Math.max(5, Math.min(20, Math.floor(LINES / (state.chosen.size + data.references.length))));
-
+const segmentScore = (segment) => data.scores[state.value][state.compared][segment];
 // The number by which segments are sorted, the lowest first.
 const ORDERS = {
-  apart: ["largest difference", (first, second) => (s) => -Math.abs(first[s] - second[s])],
-  ahead: ["first system better", (first, second) => (s) => sign() * (second[s] - first[s])],
-  behind: ["first system worse", (first, second) => (s) => sign() * (first[s] - second[s])],
-  worst: ["lowest score of the first", (first) => (s) => first[s]],
-  best: ["highest score of the first", (first) => (s) => -first[s]],
-  longest: ["longest", () => (s) => -data.lengths[s]],
-  shortest: ["shortest", () => (s) => data.lengths[s]],
-  file: ["as in the file", () => (s) => s],
+  apart: ["largest difference", (segment) => -Math.abs(changeOf(segment))],
+  ahead: ["better than the baseline", (segment) => -changeOf(segment)],
+  behind: ["worse than the baseline", changeOf],
+  worst: ["lowest score", segmentScore],
+  best: ["highest score", (segment) => -segmentScore(segment)],
+  longest: ["longest", (segment) => -data.lengths[segment]],
+  shortest: ["shortest", (segment) => data.lengths[segment]],
+  file: ["as in the file", (segment) => segment],
 };
-const ALONE = { worst: "lowest score", best: "highest score" };
-const orderNames = () => Object.entries(ORDERS).slice(several ? 0 : 3)
-  .map(([key, [name]]) => [key, several ? name : ALONE[key] ?? name]);
+const orderNames = () => Object.entries(ORDERS).slice(several ? 0 : 3).map(([key, [name]]) => [key, name]);
 
 // Sort and filter again, and show the first page.
 function arrange() {
   list.current = null;
-  const scores = data.scores[state.value];
-  const key = ORDERS[byId("order").value][1](scores[state.first], scores[state.second]);
-  const keys = data.lengths.map((_, segment) => key(segment));
+  const [, keyOf] = ORDERS[byId("order").value];
+  const keys = data.lengths.map((_, segment) => keyOf(segment));
   list.order = [...filteredSegments()].sort((a, b) => keys[a] - keys[b] || a - b);
   list.page = 0;
   byId("all").hidden = !isFiltered();
@@ -32,8 +28,8 @@ function arrange() {
 }
 
 function showPage() {
-  const start = list.page * atOnce();
-  const segments = list.order.slice(start, start + atOnce());
+  const start = list.page * AT_ONCE;
+  const segments = list.order.slice(start, start + AT_ONCE);
   byId("list").replaceChildren(...segments.map(articleOf));
   byId("range").textContent = segments.length
     ? `${(start + 1).toLocaleString("en")}–${(start + segments.length).toLocaleString("en")} of ` +
@@ -51,7 +47,7 @@ function showAll() {
 // Show a segment, wherever it is in the order; a filter that hides it is removed.
 function goTo(segment) {
   if (!list.order.includes(segment)) showAll();
-  const page = Math.floor(list.order.indexOf(segment) / atOnce());
+  const page = Math.floor(list.order.indexOf(segment) / AT_ONCE);
   if (page !== list.page) {
     list.page = page;
     showPage();
@@ -77,7 +73,7 @@ function turn(pages) {
 
 function move(by) {
   const place = list.order.indexOf(list.current);
-  const next = place < 0 ? list.page * atOnce() : place + by;
+  const next = place < 0 ? list.page * AT_ONCE : place + by;
   if (next >= 0 && next < list.order.length) open(list.order[next]);
   else tell(by > 0 ? "This is the last segment" : "This is the first segment");
 }
@@ -93,15 +89,12 @@ function hold(segments, name) {
 
 function startSegments() {
   addOptions(byId("order"), orderNames(), orderNames()[0][0]);
-  const names = data.systems.map((name, system) => [String(system), name]);
-  addOptions(byId("marked"), [["chosen", "all systems shown"], ...names], "chosen");
   startFilters(() => {
     arrange();
     tell(byId("range").textContent);
   });
   byId("controls").addEventListener("submit", (event) => event.preventDefault());
   byId("order").addEventListener("change", arrange);
-  byId("marked").addEventListener("change", showPage);
   byId("back").addEventListener("click", () => turn(-1));
   byId("on").addEventListener("click", () => turn(1));
   byId("all").addEventListener("click", showAll);

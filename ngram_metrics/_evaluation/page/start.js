@@ -1,17 +1,8 @@
 // What follows a choice, the keys, and the address of the page.
-function drawCharts() {
-  drawIntervals();
-  drawDistribution();
-  drawLengths();
-  drawAccuracy();
+function showValue() {
+  showColumns();
+  drawScores();
   drawGroups();
-}
-
-function showEverything() {
-  showSystems();
-  drawCharts();
-  drawScatter();
-  drawPairs();
   arrange();
 }
 
@@ -33,32 +24,15 @@ function startKeys() {
 
 function start() {
   for (const part of document.querySelectorAll(".second")) part.hidden = !several;
-  addLegend();
   startSystems();
-  startPairs();
   startGroups();
-  startChoices({
-    ofValue: showEverything,
-    ofSystems: () => {
-      drawCharts();
-      arrange();
-    },
-    ofPair: () => {
-      drawCharts();
-      drawScatter();
-      arrange();
-      showNgrams();
-    },
-  });
+  startChoices({ ofValue: showValue, ofSystems: arrange });
   startFlags();
   startSegments();
-  startNgrams();
   startKeys();
   addEventListener("hashchange", showHash);
-  showEverything();
+  showValue();
   showHash();
-  // The rest is below the first screen.
-  setTimeout(showNgrams, 0);
 }
 
 start();

@@ -15,18 +15,14 @@ function addText(node, text) {
   return node;
 }
 
-// Where each word of a text begins and ends.
+// Where each word of a text begins and ends. The steps are the width of a gap, of the word after it, and so on.
 function placesOf(steps) {
   const places = [];
   let place = 0;
-  for (const step of steps) {
-    if (step < 0) {
-      place -= step;
-    } else {
-      const begin = place + step % 2;
-      place = begin + Math.floor(step / 2);
-      places.push([begin, place]);
-    }
+  for (let index = 0; index < steps.length; index += 2) {
+    const begin = place + steps[index];
+    place = begin + steps[index + 1];
+    places.push([begin, place]);
   }
   return places;
 }
@@ -66,15 +62,4 @@ function largest(all) {
     found += most;
   }
   return found;
-}
-
-function addLegend() {
-  const legend = byId("legend");
-  legend.append("Words by the longest matched n-gram that covers them: ");
-  for (let order = 1; order <= data.orders; order += 1) {
-    legend.append(make("span", { class: `o${order}` }, String(order)));
-  }
-  const missed = make("span", { class: "line" }, make("span", { class: "missed" }, "unmatched reference words"));
-  missed.className = "missed-legend line";
-  legend.append(missed);
 }

@@ -1,12 +1,10 @@
-"""What stands beside the texts: sources, columns and the scores of their labels, p-values of all pairs."""
+"""What stands beside the texts: sources, columns and the scores of their labels."""
 
 import pytest
 from commands import BASE, FILES, OTHER, REFERENCES, failing, printed, refused, write
-from paired import counted
 from report_pages import data_of, write_report
 
 import ngram_metrics
-from ngram_metrics import significance
 
 SYSTEMS = {"base": BASE, "other": OTHER, "third": FILES["ref2.txt"]}
 SOURCES = [f"source {line}" for line in REFERENCES]
@@ -41,37 +39,7 @@ def test_up_to_fifty_labels_are_scored_and_more_only_filter_the_page(tmp_path, l
         (column,) = data_of(tmp_path / "page.html")["columns"]
         assert (column["name"], len(column["labels"]), len(column["of_segments"])) == (name, labels, 51)
         assert (column["groups"] is not None) == bool(found.groups) == ('"groups"' in found.to_json()) == scored
-        assert len(found.to_tsv().splitlines()) == 2 + labels * scored
         assert (f"Groups with more than 50 labels are not scored: {name} (51 labels)" in str(found)) != scored
-
-
-@pytest.mark.parametrize(
-    ("test", "correction", "clusters"),
-    [
-        ("randomization", "holm", None),
-        ("bootstrap", None, None),
-        ("randomization", "holm", [number % 10 for number in range(len(REFERENCES))]),
-    ],
-    ids=["randomization", "bootstrap", "documents"],
-)
-def test_p_values_of_all_pairs_are_those_of_the_matrix(tmp_path, test, correction, clusters):
-    evaluation = ngram_metrics.evaluate(
-        SYSTEMS, REFERENCES, "chrf", test=test, correction=correction, clusters=clusters
-    )
-    evaluation.write_report(tmp_path / "page.html")
-    metrics = counted(ngram_metrics.ChrF, SYSTEMS, REFERENCES)
-    expected = significance.matrix(metrics, test, correction, clusters=clusters)["chrf"]
-    data = data_of(tmp_path / "page.html")
-    assert data["test"] == {"name": test, "corrected": correction == "holm"}
-    for row, one in zip(data["p_values"]["chrf"], SYSTEMS, strict=True):
-        assert row == [None if one == other else round(expected[one][other], 4) for other in SYSTEMS]
-    for row, one in zip(data["draws"]["chrf"], SYSTEMS, strict=True):
-        assert row == [None if one == other else expected[one][other].draws for other in SYSTEMS]
-
-
-def test_two_systems_have_no_pair_besides_the_one_of_the_table(tmp_path):
-    write_report(tmp_path / "page.html", {"a": ["x"], "b": ["y"]}, ["x"])
-    assert data_of(tmp_path / "page.html")["p_values"] == {}
 
 
 def test_the_command_shows_what_the_function_shows(folder, capsys):
@@ -84,7 +52,7 @@ def test_the_command_shows_what_the_function_shows(folder, capsys):
     write_report("other.html", systems, streams, sources=SOURCES, groups={"id": list(map(str, IDS))})
     first, second = data_of(folder / "page.html"), data_of(folder / "other.html")
     for data in (first, second):
-        del data["references"], data["copies"]  # which name the files
+        del data["references"]  # which name the files
     assert first == second
     printed(capsys, "base.txt", "-r", "ref.txt", "--column", "day=labels.tsv:2", "--report", "page.html")
     (column,) = data_of(folder / "page.html")["columns"]

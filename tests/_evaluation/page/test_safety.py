@@ -50,16 +50,6 @@ def test_a_name_is_no_markup_and_hides_nothing(tmp_path):
     assert "\u202e" not in json.dumps(data, ensure_ascii=False)
 
 
-def test_a_tab_in_the_name_of_a_metric_is_no_cell(tmp_path):
-    write_report(tmp_path / "page.html", ONE, ["x"], metrics={"a\tb\nc": Bleu(average="micro")})
-    data = data_of(tmp_path / "page.html")
-    header, row = (line.split("\t") for line in data["copies"]["tsv"].splitlines())
-    assert row[:2] == ["a", data["values"][0]]
-    assert len(row) == len(header)
-    assert "\t" not in data["copies"]["latex"] + data["copies"]["markdown"]
-    assert len([line for line in data["copies"]["latex"].splitlines() if not line.startswith("%")]) == 13
-
-
 def test_json_holds_nothing_that_ends_a_script():
     for text in HOSTILE:
         written = script_json({text: [text]})

@@ -10,7 +10,7 @@ The tests estimate how often chance makes a difference as large as the one measu
 Both are two-sided: a difference in either direction counts, whether a higher or a lower score is better. If c of n
 differences count, the p-value is (c + 1) / (n + 1). It is never below 2 / 2^N for N segments, the smallest value that a
 two-sided test can have. If no draw differs from another, it is 1. A difference that equals the measured one counts;
-``ngram_metrics.significance.p_values`` says when two differences are equal.
+Differences that agree within rounding, 1e-12 of the larger score, are equal.
 
 Segments of one document are not independent: the quality of a whole document varies. ``clusters=`` names the document
 of each segment, and then whole documents are drawn or swapped (Miller 2024, arXiv 2411.00640, whose clusters are groups
@@ -28,35 +28,53 @@ Differences from sacrebleu's tests:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple, get_args
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol, get_args
 
+import torch
 from torch import Tensor
 
 from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.basics.option_checks import RESAMPLES, check_choice, check_confidence, whole_number
-from ngram_metrics._core.scoring.resampling import SEED, checked_seed, interval
-from ngram_metrics._core.text.labels import Labels
-from ngram_metrics.significance.comparisons import (
+from ngram_metrics._core.scoring.paired import (
     CORRECTIONS,
     TRIALS,
+    Alternative,
     Correction,
-    PairPValues,
-    PValue,
-    Test,
-    baseline_pairs,
-    compare_all_pairs,
+    Paired,
+    bootstrap_p_values,
     correct,
+    pair_rows,
+    randomization_p_values,
+    resample_scores,
     warn_of_few,
 )
-from ngram_metrics.significance.p_values import Alternative, bootstrap_p_values, randomization_p_values
-from ngram_metrics.significance.paired_systems import Paired, System, list_names, pair_systems, resample_scores
+from ngram_metrics._core.scoring.resampling import SEED, checked_seed, interval
+from ngram_metrics._core.scoring.rows import unpack
+from ngram_metrics._core.scoring.scorer import Metric, Scorer, scorer_of
+from ngram_metrics._core.scoring.settings_digest import digest
+from ngram_metrics._core.text.labels import Labels, cluster_numbers
+from ngram_metrics._core.text.messages import pluralize, type_name
 
-__all__ = ["Comparison", "PValue", "matrix", "paired_approximate_randomization", "paired_bootstrap", "standard_error"]
+__all__ = ["Comparison", "paired_approximate_randomization", "paired_bootstrap"]
+
+
+class System(Metric, Protocol):
+    """A metric with the counts of a system's output, for each segment."""
+
+    @property
+    def signature(self) -> str:
+        """Everything that affects the score, with the number of references."""
+
+    def has_one_reference(self) -> bool:
+        """Return whether each segment of all processes has exactly one reference."""
+
+    def segment_rows(self) -> Tensor:
+        """Return the packed statistics ``(segments, fields)`` of all processes."""
 
 
 class Comparison(NamedTuple):
-    """The score of a system, and its comparison with the baseline, on the page docs/concepts/paired_tests.md.
+    """The score of a system, and its comparison with the baseline, on the page docs/concepts/is_the_difference_real.md.
 
     Attributes:
         score: the score of the system, from 0 to 1.
@@ -129,13 +147,12 @@ def paired_bootstrap(
     seed = checked_seed(seed)
     check_choice("correction", correction, CORRECTIONS)
     check_choice("alternative", alternative, get_args(Alternative))
-    tested = pair_systems(systems, baseline, clusters)
+    tested = _pair_systems(systems, baseline, clusters)
     warn_of_few(tested)
     (scores,) = resample_scores([tested], resamples, seed)
-    pairs = baseline_pairs(tested, list(systems).index(baseline))
-    p_values = bootstrap_p_values(tested, scores, pairs, alternative)
+    p_values = bootstrap_p_values(tested, scores, alternative)
     drawn = (scores.mean(0), *interval(scores, confidence))
-    return _build_comparisons(systems, baseline, tested, correct(p_values, correction), *drawn)
+    return _build_comparisons(list(systems), tested, correct(p_values, correction), *drawn)
 
 
 @named_arguments
@@ -166,99 +183,9 @@ def paired_approximate_randomization(
     _check_number("trials", trials)
     seed = checked_seed(seed)
     check_choice("correction", correction, CORRECTIONS)
-    tested = pair_systems(systems, baseline, clusters)
-    pairs = baseline_pairs(tested, list(systems).index(baseline))
-    ((p_values, _),) = randomization_p_values([tested], pairs, trials, seed)
-    return _build_comparisons(systems, baseline, tested, correct(p_values, correction))
-
-
-@named_arguments
-def matrix(
-    systems: Mapping[str, System],
-    test: Test = "randomization",
-    correction: Correction = "holm",
-    seed: int = SEED,
-    clusters: Labels | None = None,
-) -> PairPValues:
-    """Compare all pairs of systems, with the same draws for all.
-
-    The number of draws is the default of the test's function or, if that is more, 200 for each pair up to 25,000 for
-    all, or 20 for each pair, of which a corrected p-value below .05 needs 20. Randomization stops for a pair that is
-    clearly not significant: where the l-th draw is the 500th that counts, p is 500 / l (Besag and Clifford 1991). The
-    bootstrap needs 8 bytes for each draw, system and value. A terminal shows a progress bar as ``evaluate`` does.
-
-    Args:
-        systems: at least two metrics by the names of systems, as for ``paired_bootstrap``.
-        test: ``"randomization"`` or ``"bootstrap"``, two-sided.
-        correction: ``"holm"`` corrects the p-values of each value for the number of pairs; None leaves them.
-        seed: the seed of the draws.
-        clusters: the document of each segment, as for the test's function.
-
-    Returns:
-        The p-values from 0 to 1, by value and two systems in either order: ``result[value][a][b]`` is
-        ``result[value][b][a]``, a float that has its number of draws as ``draws``.
-
-    Raises:
-        TypeError, ValueError: the errors of ``paired_bootstrap``; an unknown test, or fewer than two systems.
-
-    Warns:
-        UserWarning: the bootstrap of fewer than 50 segments, or clusters.
-
-    Example:
-        >>> from ngram_metrics import ChrF, significance
-        >>> references = ["the cat sat on the mat", "a dog ran", "it rains", "who is there"] * 15
-        >>> systems = {name: ChrF(confidence=0.95) for name in ("first", "second", "third")}
-        >>> for name, cut in (("first", 0), ("second", 0), ("third", 2)):
-        ...     systems[name].update([text[cut:] for text in references], references)
-        >>> p_values = significance.matrix(systems)["chrf"]
-        >>> p_values["first"]["second"], p_values["first"]["third"] < 0.01
-        (1.0, True)
-        >>> p_values["first"]["second"].draws, p_values["first"]["third"].draws
-        (500, 10000)
-    """
-    check_choice("test", test, get_args(Test))
-    check_choice("correction", correction, CORRECTIONS)
-    seed = checked_seed(seed)
-    names = list_names(systems)
-    if len(names) < 2:
-        raise ValueError(f"a matrix compares pairs of systems: expected at least two (got: {names})")
-    tested = pair_systems(systems, names[0], clusters)
-    return compare_all_pairs([tested], names, test, correction, seed)[0]
-
-
-@named_arguments
-def standard_error(
-    metric: System, resamples: int = RESAMPLES, seed: int = SEED, clusters: Labels | None = None
-) -> dict[str, float]:
-    """Return the bootstrap's estimate of the standard error of each value (Efron 1979).
-
-    It is the standard deviation of the scores of the resampled corpora that give the interval of ``confidence=``. The
-    interval, which need not be symmetric, says more.
-
-    Args:
-        metric: a metric, as for ``ngram_metrics.significance.paired_bootstrap``.
-        resamples: the number of corpora to draw, at least 2.
-        seed: the seed of the draws.
-        clusters: the document of each segment, as for the same function.
-
-    Returns:
-        The standard error of each value by its name, in the unit of the score: at most 0.5 for scores from 0 to 1.
-
-    Raises:
-        TypeError, ValueError: the errors of the same function.
-
-    Example:
-        >>> from ngram_metrics import ChrF, significance
-        >>> metric = ChrF(confidence=0.95)
-        >>> metric.update(["the cat on mat", "a dog", "it rains"], ["the cat sat on the mat", "a dog ran", "it rains"])
-        >>> significance.standard_error(metric)
-        {'chrf': 0.153}
-    """
-    _check_number("resamples", resamples, 2)
-    seed = checked_seed(seed)
-    tested = pair_systems({"the metric": metric}, "the metric", clusters)
-    (scores,) = resample_scores([tested], resamples, seed)  # (resamples, 1, *score_shape)
-    return {name: spread.item() for name, spread in tested.scorer.name_values(scores[:, 0].std(0)).items()}
+    tested = _pair_systems(systems, baseline, clusters)
+    (p_values,) = randomization_p_values([tested], trials, seed)
+    return _build_comparisons(list(systems), tested, correct(p_values, correction))
 
 
 def _check_number(name: str, count: int, least: int = 1) -> None:
@@ -267,15 +194,76 @@ def _check_number(name: str, count: int, least: int = 1) -> None:
 
 
 def _build_comparisons(
-    systems: Mapping[str, System], baseline: str, tested: Paired, p_values: Tensor, *drawn: Tensor
+    systems: Sequence[str], tested: Paired, p_values: Tensor, *drawn: Tensor
 ) -> dict[str, dict[str, Comparison]]:
     """Return the comparisons from p-values ``(systems - 1, *score_shape)``, means and ends of intervals."""
     comparisons: dict[str, dict[str, Comparison]] = {name: {} for name in systems}
     columns = [tested.scorer.name_values(scores) for scores in (tested.corpus_scores, *drawn)]
     for value, other_p_values in tested.scorer.name_values(p_values).items():
         system_p_values: list[float | None] = other_p_values.tolist()
-        system_p_values.insert(list(systems).index(baseline), None)
+        system_p_values.insert(tested.baseline, None)
         scores, *others = (column[value].tolist() for column in columns)
         for name, *parts in zip(systems, scores, system_p_values, *others, strict=True):
             comparisons[name][value] = Comparison(*parts)
     return comparisons
+
+
+def _pair_systems(systems: Mapping[str, System], baseline: str, clusters: Labels | None) -> Paired:
+    """Return the values of all systems, in an order of clusters that does not depend on the input order.
+
+    Raises the errors of ``paired_bootstrap``.
+    """
+    if not isinstance(systems, Mapping):
+        raise TypeError(f"systems is {type_name(systems)}: expected a mapping of names to metrics")
+    names = list(systems)
+    check_choice("baseline", baseline, names)
+    scorers = {name: scorer_of(system, f"system {name!r}") for name, system in systems.items()}
+    settings = {
+        name: digest(scorer.reader, scorer.measure, scorer.average, list(scorer.values.items()))
+        for name, scorer in scorers.items()
+    }
+    signature = systems[baseline].signature
+    for name, system in systems.items():
+        if settings[name] != settings[baseline]:
+            raise ValueError(f"{name!r} is a metric with other settings than {baseline!r}: expected the same ones")
+        if system.signature != signature:
+            # The numbers of references differ.
+            raise ValueError(
+                f"{name!r} was scored as {system.signature}, and {baseline!r} as {signature}: expected the same"
+            )
+    rows = {name: system.segment_rows() for name, system in systems.items()}
+    segments = len(rows[baseline])
+    if segments == 0:
+        raise ValueError(f"{baseline!r} has counted no segment: expected at least one")
+    for name, system_rows in rows.items():
+        if len(system_rows) != segments:
+            raise ValueError(
+                f"{name!r} has {pluralize(len(system_rows), 'segment')} and {baseline!r} {segments}: "
+                "expected the same ones"
+            )
+    if systems[baseline].has_one_reference():
+        _check_references(rows, scorers[baseline], baseline)
+    numbers = None if clusters is None else cluster_numbers(clusters, repr(baseline), segments)
+    return pair_rows(scorers[baseline], list(rows.values()), numbers, names.index(baseline))
+
+
+def _check_references(rows: Mapping[str, Tensor], scorer: Scorer, baseline: str) -> None:
+    """Raise ValueError if counts show that two systems have different references for a segment.
+
+    Each segment has one reference: which of several is counted would depend on the hypothesis.
+    """
+    counts = {
+        name: scorer.measure.reference_counts(unpack(system_rows, scorer.measure.layout))
+        for name, system_rows in rows.items()
+    }
+    for count_name, expected in counts[baseline].items():
+        for name, system_counts in counts.items():
+            actual = system_counts[count_name].to(expected.device)
+            differing = (actual != expected).reshape(len(expected), -1).any(1)
+            if differing.any():
+                segment = int(differing.to(torch.uint8).argmax())
+                raise ValueError(
+                    f"segment {segment} has another reference in {name!r} than in {baseline!r} ({count_name}: "
+                    f"{actual[segment].tolist()} and {expected[segment].tolist()}): "
+                    "expected the same segments in the same order"
+                )

@@ -1,0 +1,213 @@
+"""Several systems on the same segments, compared with a baseline: resampled and swapped corpora, and p-values.
+
+``ngram_metrics.significance`` defines the p-values (Phipson and Smyth 2010). Two differences are equal if they agree
+within 1e-12 of the larger of the two measured scores, some 4,000 units in the last place: sums in another order, or on
+another device, differ by less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from ngram_metrics._core.basics.option_checks import RESAMPLES
+from ngram_metrics._core.scoring.resampling import bootstrap_weights, clusters_of, interval, swaps
+from ngram_metrics._core.scoring.rows import score_corpora
+from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.text.messages import warn_user
+
+#: The names of the tests.
+Test = Literal["randomization", "bootstrap"]
+#: Which differences of resampled corpora count: see ``bootstrap_p_values``.
+Alternative = Literal["two-sided", "sacrebleu"]
+#: How p-values are corrected for the number of comparisons: not at all, or by Holm's method (1979).
+Correction = Literal["holm"] | None
+CORRECTIONS: tuple[Correction, ...] = (None, "holm")
+#: The default of sacrebleu.
+TRIALS = 10_000
+#: With fewer segments or clusters the bootstrap finds too many differences: docs/concepts/is_the_difference_real.md.
+_FEW = 50
+#: Numbers computed at a time, 8 bytes each, which limits memory.
+_NUMBERS_AT_ONCE = 1 << 18
+#: Differences that agree within this share of the larger score are equal.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Several systems on the same segments.
+
+    Attributes:
+        scorer: the metric of all systems.
+        values: ``(clusters, systems, width)`` float64, the values whose sums give scores, summed over each cluster,
+            which is a segment if none are given.
+        segments: ``(clusters,)`` float64, the number of segments of each cluster.
+        unit: what is drawn, ``"segments"`` or ``"clusters"``.
+        baseline: the index of the system with which the others are compared.
+    """
+
+    scorer: Scorer
+    values: Tensor
+    segments: Tensor
+    unit: str
+    baseline: int = 0
+
+    def score(self, sums: Tensor, segments: Tensor | None = None) -> Tensor:
+        """Return the scores ``(..., *score_shape)`` of sums ``(..., width)`` over ``segments``, None for all."""
+        counts = self.segments.sum() if segments is None else segments
+        scores = score_corpora(self.scorer.measure, sums, counts.unsqueeze(-1), self.scorer.average)
+        return scores.reshape((*sums.shape[:-1], *self.scorer.measure.score_shape))
+
+    @cached_property
+    def corpus_scores(self) -> Tensor:
+        """The score of each system, ``(systems, *score_shape)``."""
+        return self.score(self.values.sum(0))
+
+    def split(self, numbers: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the numbers ``(draws, systems, ...)`` of the other systems, and those of the baseline."""
+        others = [system for system in range(numbers.shape[1]) if system != self.baseline]
+        return numbers[:, others], numbers[:, self.baseline : self.baseline + 1]
+
+    def blocks(self, weights: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+        """Yield blocks of sums ``(draws, systems, width)`` under rows of weights ``(draws, clusters)``.
+
+        Beside the sums is the number of segments of each draw, ``(draws, 1)``.
+        """
+        at_once = max(1, _NUMBERS_AT_ONCE // self.values[0].numel())
+        for rows in weights.to(self.values).split(at_once):
+            sums = rows @ self.values.flatten(1)
+            yield sums.unflatten(1, self.values.shape[1:]), rows @ self.segments.unsqueeze(1)
+
+
+def pair_rows(scorer: Scorer, rows: Sequence[Tensor], clusters: Tensor | None = None, baseline: int = 0) -> Paired:
+    """Return the values of systems with these rows, each ``(segments, fields)``.
+
+    ``clusters`` are the numbers of the segments' clusters, ``(segments,)`` int64 on the CPU.
+    """
+    joined = torch.stack([system_rows.to(rows[0].device) for system_rows in rows], 1)
+    values, segments = clusters_of(scorer.measure, joined, scorer.average, clusters)
+    return Paired(scorer, values, segments, "segments" if clusters is None else "clusters", baseline)
+
+
+def resample_scores(tested: Sequence[Paired], resamples: int, seed: int) -> list[Tensor]:
+    """Return for each metric the scores of all systems in the same corpora, ``(resamples, systems, *score_shape)``."""
+    scores: list[list[Tensor]] = [[] for _ in tested]
+    for weights in bootstrap_weights(len(tested[0].values), resamples, seed):
+        for paired, drawn in zip(tested, scores, strict=True):
+            drawn += [paired.score(sums, segments) for sums, segments in paired.blocks(weights)]
+    return list(map(torch.cat, scores))
+
+
+def compare_with_baseline(
+    tested: Sequence[Paired], test: Test | None, correction: Correction, confidence: float | None, seed: int
+) -> list[dict[str, Tensor]]:
+    """Compare systems with the baseline in several metrics, from the same draws for all metrics.
+
+    Returns for each metric what was asked for, each ``(systems - 1, *score_shape)``: ``p_value``, and of the interval
+    of the difference ``difference_low`` and ``difference_high``.
+    """
+    scores = resample_scores(tested, RESAMPLES, seed) if confidence is not None or test == "bootstrap" else []
+    p_values: list[Tensor] = []
+    if test == "bootstrap":
+        warn_of_few(tested[0])
+        p_values = [bootstrap_p_values(paired, drawn) for paired, drawn in zip(tested, scores, strict=True)]
+    elif test == "randomization":
+        p_values = randomization_p_values(tested, TRIALS, seed)
+    results: list[dict[str, Tensor]] = [{} for _ in tested]
+    for result, chances in zip(results, p_values, strict=False):
+        result["p_value"] = correct(chances, correction)
+    if confidence is not None:
+        for result, paired, drawn in zip(results, tested, scores, strict=True):
+            ours, base = paired.split(drawn)
+            apart = ours - base
+            differences = torch.where(apart.abs() > _rounding(ours, base), apart, 0.0)
+            result["difference_low"], result["difference_high"] = interval(differences, confidence)
+    return results
+
+
+def bootstrap_p_values(paired: Paired, scores: Tensor, alternative: Alternative = "two-sided") -> Tensor:
+    """Return the p-values ``(systems - 1, *score_shape)`` of the paired bootstrap, without the baseline's.
+
+    ``scores`` has the scores of resampled corpora, ``(draws, systems, *score_shape)``. With d the measured difference
+    and d_i the difference in a resample, ``"two-sided"`` counts where ``|d_i - mean(d_i)| >= |d|``, and p is 1 if no
+    resample differs from another; ``"sacrebleu"`` counts where ``|d_i| - mean(|d_i|) > |d|``, and p is 1 if d is 0, and
+    is not limited by the number of clusters.
+    """
+    difference, rounding = _measure_difference(paired)
+    ours, base = paired.split(scores)
+    drawn = ours - base
+    if alternative == "sacrebleu":
+        drawn = drawn.abs()
+        count = (drawn - drawn.mean(0) > difference + rounding).sum(0)
+        differs = difference > rounding
+        return torch.where(differs, _share(count, len(scores), None), 1.0)
+    apart = (drawn - drawn.mean(0)).abs()
+    count = (apart >= difference - rounding).sum(0)
+    differs = apart.amax(0) > rounding
+    return torch.where(differs, _share(count, len(scores), len(paired.values)), 1.0)
+
+
+def randomization_p_values(tested: Sequence[Paired], trials: int, seed: int) -> list[Tensor]:
+    """Return for each metric the p-values ``(systems - 1, *score_shape)`` of randomization, from the same swaps."""
+    tallies: list[list[Tensor]] = [[] for _ in tested]
+    for weights in swaps(len(tested[0].values), trials, seed):
+        for paired, counts in zip(tested, tallies, strict=True):
+            counts.append(_count_swaps(paired, weights))
+    return [
+        _share(torch.stack(counts).sum(0), trials, len(paired.values))
+        for paired, counts in zip(tested, tallies, strict=True)
+    ]
+
+
+def _count_swaps(paired: Paired, weights: Tensor) -> Tensor:
+    """Return how many of these swaps make each system differ from the baseline at least as much as measured."""
+    difference, rounding = _measure_difference(paired)
+    total, base_total = paired.split(paired.values.sum(0, keepdim=True))
+    count = torch.zeros_like(difference, dtype=torch.int64)
+    for sums, _ in paired.blocks(weights):
+        ours, base = paired.split(sums)
+        moved = ours - base  # (draws, systems - 1, width), from the sums of a system to those of the baseline
+        drawn = paired.score(total - moved) - paired.score(base_total + moved)
+        count += (drawn.abs() >= difference - rounding).sum(0)
+    return count
+
+
+def correct(p_values: Tensor, correction: Correction) -> Tensor:
+    """Return p-values ``(comparisons, ...)``, corrected for their number by Holm's method if that is asked for.
+
+    The smallest of m is multiplied by m, the next by m - 1, and so on; the order stays, and none is above 1.
+    """
+    if correction is None:
+        return p_values
+    ordered, order = p_values.sort(0)
+    factors = torch.arange(len(ordered), 0, -1, device=ordered.device).reshape(-1, *[1] * (ordered.dim() - 1))
+    corrected = (ordered * factors).cummax(0).values.clamp(max=1)
+    return torch.empty_like(corrected).scatter(0, order, corrected)
+
+
+def warn_of_few(tested: Paired) -> None:
+    """Warn if a bootstrap test draws from too few segments or clusters."""
+    if len(tested.values) < _FEW:
+        needed = f"a bootstrap test needs at least {_FEW} {tested.unit} (got: {len(tested.values)})"
+        warn_user(f"{needed}: with fewer its p-values are too small. Randomization has no such minimum")
+
+
+def _measure_difference(paired: Paired) -> tuple[Tensor, Tensor]:
+    """Return how far each system is from the baseline, and the largest difference that is rounding."""
+    ours, base = (scores[0] for scores in paired.split(paired.corpus_scores.unsqueeze(0)))
+    return (ours - base).abs(), _rounding(ours, base)
+
+
+def _rounding(ours: Tensor, base: Tensor) -> Tensor:
+    return _ROUNDING * torch.maximum(ours.abs(), base.abs())
+
+
+def _share(count: Tensor, draws: int, clusters: int | None) -> Tensor:
+    """Return (c + 1) / (n + 1), for N ``clusters`` at least 2 / 2^N."""
+    lowest = 0.0 if clusters is None else min(1.0, 2.0 ** (1 - clusters))
+    return ((count.to(torch.float64) + 1) / (draws + 1)).clamp(min=lowest)
