@@ -28,7 +28,7 @@ from ngram_metrics._cli.shared_options import (
     parse_words,
 )
 from ngram_metrics._core.basics.option_checks import refuse_equal_names
-from ngram_metrics._core.metrics.registry import METRIC_NAMES, REGISTRY, row_of, values_of
+from ngram_metrics._core.metrics.registry import METRIC_NAMES, REGISTRY, values_of
 from ngram_metrics._core.text.messages import did_you_mean
 from ngram_metrics._evaluation import DEFAULT_METRICS, FORMATS
 
@@ -41,7 +41,6 @@ MOST_HYPOTHESES = 100_000
 DEFAULT_LEVEL = 0.95
 _USAGE = """ngram-metrics SYSTEM... -r REFERENCE... [options]
        ngram-metrics REFERENCE... -i SYSTEM... [options]
-       ngram-metrics SYSTEM... -m repetition [options]
        ngram-metrics mbr SAMPLES... [options]"""
 _DESCRIPTION = "Score files with one segment per line, and test systems against the first."
 _FILES = """A FILE is text in UTF-8, which may be compressed with gzip or xz. FILE:2 is its second tab-separated column,
@@ -61,10 +60,6 @@ _INSTEAD = {
     **dict.fromkeys(("-l", "--language-pair"), "expected no option for the language; -lc lowercases"),
     **dict.fromkeys(("--paired-bs", "-pbs"), "expected --test bootstrap; several systems are always tested"),
     **dict.fromkeys(("--paired-ar", "-par"), "expected no option: several systems are tested by randomization"),
-    **dict.fromkeys(
-        ("--ter-normalized", "--ter-no-punct", "--ter-asian-support", "--ter-case-sensitive"),
-        "expected ngram_metrics.evaluate, which takes Ter with options",
-    ),
 }
 
 
@@ -174,8 +169,6 @@ def parse_score(words: Sequence[str]) -> argparse.Namespace:
     options.correction = options.correction or CORRECTIONS[0]
     if options.segments and not options.segments.endswith((".tsv", ".jsonl")):
         parser.error(f"--segments {options.segments}: expected a name that ends in .tsv or .jsonl")
-    if options.report and not options.references:
-        parser.error("--report shows what matches the references, and there is none: expected -r REFERENCE...")
     destinations = {"--output": options.output, "--segments": options.segments, "--report": options.report}
     check_files_and_text(parser, options, destinations)
     return options
@@ -231,7 +224,7 @@ def _find_sides(
         systems, references = options.input, options.files
     else:
         systems, references = options.files, options.references or []
-    if not references and any(row_of(name).needs_references for name in options.metrics):
+    if not references:
         parser.error("no reference: expected SYSTEM... -r REFERENCE..., or REFERENCE... -i SYSTEM...")
     if not systems and not options.baseline:
         parser.error("no system: the files after -r are references; expected SYSTEM... -r REFERENCE...")

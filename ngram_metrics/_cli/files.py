@@ -275,9 +275,7 @@ def read_segments(sources: Sequence[Source], systems: int, references: int) -> I
                 f"the files have different numbers of lines: {counts}; expected one line per segment in each"
             )
         reference_rows = list(map(list, zip(*columns[systems : systems + references], strict=True)))
-        yield FileSegments(
-            first, columns[:systems], reference_rows or [[] for _ in columns[0]], columns[systems + references :]
-        )
+        yield FileSegments(first, columns[:systems], reference_rows, columns[systems + references :])
         first += len(columns[0])
     if first == 1:
         raise InputError(f"{sources[0].part.name} is empty: expected at least one line")

@@ -20,8 +20,7 @@ from ngram_metrics._core.text.messages import did_you_mean, shortened, visible
 from ngram_metrics._core.text.tokenizer_option import TokenizerName
 
 TOKENIZERS: tuple[TokenizerName, ...] = get_args(TokenizerName)
-#: The time and memory of TER grow with the square of the words: 1.6 s and 300 MB for 4,000.
-_LONGEST_LINE, _LONGEST_LINE_OF_TER = 10**7, 20_000
+_LONGEST_LINE = 10**7
 #: Options by their names, with the help and how argparse parses them.
 OptionRows: TypeAlias = Mapping[str, tuple[str, Mapping[str, Any]]]
 
@@ -52,7 +51,7 @@ class Parser(argparse.ArgumentParser):
 
     def add_options(self, files: OptionRows, scores: OptionRows, output: OptionRows) -> None:
         """Add the options of a command, whose names are separated by spaces, and the options of all commands."""
-        limit_help = f"characters that a line may have; default: {_LONGEST_LINE}, with ter {_LONGEST_LINE_OF_TER}"
+        limit_help = f"characters that a line may have; default: {_LONGEST_LINE}"
         text: OptionRows = {
             "--tokenizer -tok": (
                 f"{', '.join(TOKENIZERS)}; default: {{}}",
@@ -137,8 +136,8 @@ def check_files_and_text(parser: Parser, options: argparse.Namespace, destinatio
 
 
 def _check_text_options(parser: Parser, options: argparse.Namespace) -> None:
-    """Set the length of a line that the metrics allow, and refuse options that have no effect on them."""
-    options.line_limit = options.line_limit or (_LONGEST_LINE_OF_TER if "ter" in options.metrics else _LONGEST_LINE)
+    """Set the length of a line, and refuse options that have no effect on the metrics."""
+    options.line_limit = options.line_limit or _LONGEST_LINE
     rows = [row_of(name) for name in options.metrics]
     for action in parser.text_actions:
         name = "tokenizer" if action.dest == "spm_model" else action.dest

@@ -107,7 +107,7 @@ def notes(outcome: Outcome, style: Style = PLAIN) -> list[str]:
 def _describe_data(outcome: Outcome, references: Sequence[str] = ()) -> str:
     """Return a sentence on the data, with the names of references other than numbers."""
     numbers = [str(index) for index in range(1, len(references) + 1)]
-    described = pluralize(len(outcome.references), "reference") if outcome.references else "no references"
+    described = pluralize(len(outcome.references), "reference")
     if list(references) != numbers:
         described = f"reference{'s' * (len(references) > 1)} {', '.join(references)}"
     return cell_text(f"{pluralize(outcome.segments, 'segment')}, {described}, scores on a 0-100 scale")

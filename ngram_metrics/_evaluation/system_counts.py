@@ -29,6 +29,8 @@ from ngram_metrics.significance.paired_systems import Paired, pair_rows, resampl
 
 #: Segments that are counted at a time.
 CHUNK = 2048
+#: Texts of systems and references read at a time, which limits memory; a progress bar moves after each such part.
+_TEXTS_AT_ONCE = 1 << 13
 #: A test at .05 finds a difference of this many standard errors in 80 % of all cases: 1.96 + 0.84.
 _DETECTABLE = 2.80
 #: Scores of segments that differ by less are equal up to rounding.
@@ -117,7 +119,7 @@ def count(
     first_system = next(iter(systems.values()))
     scorers = [counts.scorer for counts in first_system]
     before = first_system[0].segments
-    at_once = max(1, min(scorer.measure.texts_at_once for scorer in scorers) // (len(systems) + 1))
+    at_once = max(1, _TEXTS_AT_ONCE // (len(systems) + 1))
     parts: list[list[Tensor]] = [[] for _ in scorers]
     for first in range(0, len(references), at_once):
         part = slice(first, first + at_once)

@@ -17,7 +17,7 @@ from ngram_metrics._evaluation import DEFAULT_METRICS, FORMATS
 
 SYSTEMS = ["base.txt", "other.txt"]
 #: Two metrics that have references, where any do.
-ONE, TWO = [name for name, row in REGISTRY.items() if row.needs_references][:2]
+ONE, TWO = list(REGISTRY)[:2]
 
 
 def takers(option: str) -> str:
@@ -166,7 +166,6 @@ def test_levels_and_metrics(arguments: str, level: float | None, metrics: Sequen
     [
         ("", "no reference: expected SYSTEM... -r REFERENCE..., or REFERENCE... -i SYSTEM..."),
         ("base.txt ref.txt", "no reference: expected SYSTEM... -r REFERENCE..., or REFERENCE... -i SYSTEM..."),
-        ("base.txt -m repetition,rougeL", "no reference: expected SYSTEM... -r REFERENCE..."),
         ("-i base.txt", "no reference: "),
         ("-r ref.txt base.txt", "no system: the files after -r are references"),
         ("ref2.txt -i base.txt -r ref.txt", "with -i and -r, 'ref2.txt' is neither a system nor a reference"),
@@ -247,8 +246,6 @@ def test_levels_and_metrics(arguments: str, level: float | None, metrics: Sequen
             "two references have the name 'a': expected different names, as NAME=FILE",
         ),
         ("base.txt -r a=ref.txt b=ref.txt", "the reference 'ref.txt' is given twice"),
-        ("base.txt -r ref.txt -m ter --ter-normalized", "--ter-normalized: expected ngram_metrics.evaluate, which"),
-        ("mbr n.txt -m ter", "invalid choice: 'ter' (choose from"),
         ("a=base.txt a=other.txt -r ref.txt", "two systems have the name 'a': expected different names, as NAME=FILE"),
         ("other.txt=base.txt other.txt -r ref.txt", "two systems have the name 'other.txt'"),
         ("a=base.txt b=base.txt -r ref.txt", "the system 'base.txt' is given twice"),

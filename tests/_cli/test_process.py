@@ -24,8 +24,7 @@ from ngram_metrics._core.basics import output
 from ngram_metrics._core.metrics.registry import REGISTRY
 
 COMMAND = [sys.executable, "-m", "ngram_metrics"]
-#: TER takes long.
-ALL_BUT_TER = ",".join(name for name in REGISTRY if name != "ter")
+ALL = ",".join(REGISTRY)
 
 
 _WITHOUT_TORCH = """
@@ -205,17 +204,13 @@ class _Bar:
         self.told.append((lines, time.process_time() - self._start))
 
 
-@pytest.mark.parametrize("metrics", [ALL_BUT_TER, "ter"])
-def test_progress_begins_within_two_seconds_of_work(metrics: str, folder: Path, capsys, monkeypatch):
+def test_progress_begins_within_two_seconds_of_work(folder: Path, capsys, monkeypatch):
     """What is counted at once takes less than a second, and from two seconds on each part is shown."""
     assert output.DELAY <= 2
-    system = "base.txt"
-    if metrics != "ter":
-        system = "ref.txt"
-        write(folder / system, REFERENCES * 35)
+    write(folder / "ref.txt", REFERENCES * 35)
     bar = _Bar()
     monkeypatch.setattr(score_command, "Progress", lambda unit: bar)
-    printed(capsys, system, "-r", "ref.txt", "-m", metrics)
+    printed(capsys, "ref.txt", "-r", "ref.txt", "-m", ALL)
     lines, seconds = bar.told[1]
     assert lines <= files.CHUNK
     assert seconds - bar.told[0][1] < 1
@@ -233,7 +228,7 @@ from ngram_metrics._cli import main
 for files in (["long.txt", "-r", "long.txt"], ["longer.txt", "-r", "longer.txt"]):
     main([*files, "-m", "bleu,chrf,rouge", "--segments", "scores.tsv", "-o", "report"])
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-main("base.txt other.txt -r ref.txt -m ALL_BUT_TER -c -o report".split())
+main("base.txt other.txt -r ref.txt -m ALL -c -o report".split())
 assert not {"torchmetrics", "ignite", "transformers"} & set(sys.modules)
 """
 
@@ -243,7 +238,7 @@ def test_long_work_takes_no_more_memory_imports_no_framework_and_is_silent_witho
     lines = references(10_000)
     write(folder / "long.txt", lines)
     write(folder / "longer.txt", lines * 6)
-    done = _run_apart(_LONG.replace("ALL_BUT_TER", ALL_BUT_TER))
+    done = _run_apart(_LONG.replace("ALL", ALL))
     assert done.stderr == ""
     short, long = map(int, done.stdout.split())
     # In KiB; the files and their scores have 20 MiB more.
@@ -299,7 +294,6 @@ def test_an_archive_that_asks_for_more_memory_than_there_is_is_told(folder: Path
     ("package", "options", "told"),
     [
         ("sentencepiece", "--spm-model m", "--spm-model needs sentencepiece: pip install sentencepiece"),
-        ("sacrebleu", "-m chrf,ter", "TER is counted by sacrebleu: pip install sacrebleu"),
     ],
 )
 def test_a_missing_package_is_named(package: str, options: str, told: str, folder: Path, capsys, monkeypatch):

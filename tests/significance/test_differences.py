@@ -127,11 +127,11 @@ def test_a_detectable_difference_is_found_in_four_of_five_cases(name: str):
 
 def test_ranks_follow_by_hand_from_all_pairs():
     systems = {"a": output(REFERENCES, 0.3, 1), "b": output(REFERENCES, 0.3, 2), "c": output(REFERENCES, 0.05, 3)}
-    found = evaluate(systems, REFERENCES, "chrf,ter")
-    for value, higher in (("chrf", True), ("ter", False)):
+    found = evaluate(systems, REFERENCES, "chrf,overlap")
+    for value in ("chrf", "overlap"):
         p_values = found.pairs[value]
         assert p_values["a"]["b"] > 0.05 > max(p_values["c"].values())
-        assert (found.results["c"][value].score > found.results["a"][value].score) is higher
+        assert found.results["c"][value].score > found.results["a"][value].score
         assert found.ranks[value] == {"a": (2, 3), "b": (2, 3), "c": (1, 1)}
     one = evaluate(systems["a"], REFERENCES, "chrf")
     assert (one.pairs, one.ranks) == ({}, {})
