@@ -364,7 +364,9 @@ def _format_latex(outcome: Outcome, style: Style) -> list[str]:
     if style.label is not None:
         lines.append(rf"\label{{{style.label}}}")
     for table in _make_tables(outcome, style, by_value=style.details):
-        header, *rows = (_latex_row(row, table.names) for row in zip(*table.columns, strict=True))
+        heads, *cells = zip(*table.columns, strict=True)
+        header = _latex_row(heads, len(heads))  # the plus at the end of chrF++ is not a mark
+        rows = [_latex_row(row, table.names) for row in cells]
         begin = rf"\begin{{tabular}}{{{'l' * table.names}{'r' * (len(table.columns) - table.names)}}}"
         lines += [begin, r"\toprule", header, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", ""]
     if explanations:

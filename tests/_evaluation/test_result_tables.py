@@ -46,17 +46,17 @@ def test_every_format_has_a_row_for_a_hostile_name(name: str):
 
 def test_latex_has_heads_as_papers_have_them_and_says_below_what_its_marks_mean():
     systems = {"[a]": ["a b c"] * 60, "b_": ["a b d"] * 60, "z": ["q"] * 60}
-    found = evaluate(systems, ["a b d"] * 60, "chrf,overlap").to_latex().splitlines()
+    found = evaluate(systems, ["a b d"] * 60, "chrf,chrf++").to_latex().splitlines()
     assert found[:6] == [
         r"\begin{table}",
         r"\centering",
         r"\caption{60 segments, 1 reference, scores on a 0-100 scale.}",
         r"\begin{tabular}{lrr}",
         r"\toprule",
-        r"system & chrF & overlap \\",
+        r"system & chrF & chrF++ \\",
     ]
     space = r"\phantom{$^{+}$}"
-    assert found[7] == rf"{{}}[a] & 38.89 [38.89, 38.89]{space} & 66.67 [66.67, 66.67]{space} \\"
+    assert found[7] == rf"{{}}[a] & 38.89 [38.89, 38.89]{space} & 46.67 [46.67, 46.67]{space} \\"
     assert found[8] == r"b\_ & 100.00 [100.00, 100.00]$^{+}$ & 100.00 [100.00, 100.00]$^{+}$ \\"
     assert found[9] == r"z & 0.00 [0.00, 0.00]$^{-}$ & 0.00 [0.00, 0.00]$^{-}$ \\"
     assert found[10:14] == [
