@@ -24,17 +24,12 @@ if TYPE_CHECKING:
     from ngram_metrics._evaluation.evaluate import evaluate as evaluate
     from ngram_metrics._torchmetrics.metric_classes import Bleu as Bleu
     from ngram_metrics._torchmetrics.metric_classes import ChrF as ChrF
-    from ngram_metrics._torchmetrics.metric_classes import Gleu as Gleu
     from ngram_metrics._torchmetrics.metric_classes import NgramOverlap as NgramOverlap
-    from ngram_metrics._torchmetrics.metric_classes import Repetition as Repetition
     from ngram_metrics._torchmetrics.metric_classes import ROUGEScore as ROUGEScore
-    from ngram_metrics._torchmetrics.metric_classes import Ter as Ter
 
 #: The public names, and the module of each, which is imported when the name is first used.
 _MODULES = {
-    **dict.fromkeys(
-        ("Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu", "Ter", "Repetition"), "_torchmetrics.metric_classes"
-    ),
+    **dict.fromkeys(("Bleu", "ROUGEScore", "ChrF", "NgramOverlap"), "_torchmetrics.metric_classes"),
     **dict.fromkeys(("evaluate", "Evaluation"), "_evaluation.evaluate"),
 }
 __all__ = list(_MODULES)

@@ -15,8 +15,6 @@ On a CPU n-grams are counted in numpy, and common subsequences by RapidFuzz. On 
 ``torch.compile`` or a trace records, a kernel in torch gives the same counts. To have it count padded ids on a CPU too,
 for a comparison, set ``NGRAM_METRICS_COUNTING=torch`` in the environment.
 
-``ngram_metrics.functional.matched_orders`` says where the matches are: for each token the longest order of a matched
-n-gram that covers it.
 """
 
 from __future__ import annotations
@@ -25,6 +23,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple, cast
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -32,17 +31,17 @@ from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.basics.lazy import load_arrays
 from ngram_metrics._core.basics.option_checks import checked_order, pad_ids, refuse_missing_pad_id
 from ngram_metrics._core.counting import matches
-from ngram_metrics._core.counting.corpus import corpus_ngrams
 from ngram_metrics._core.counting.documents import (
     PaddedSides,
     RaggedSides,
-    RaggedTokens,
     copy_to,
     host_counts,
     kept_ids,
+    owners,
+    remaining_tokens,
 )
 from ngram_metrics._core.counting.subsequence.lengths import subsequence_lengths
-from ngram_metrics._core.text.input_forms import PaddedSegments, Segments, read, read_texts
+from ngram_metrics._core.text.input_forms import PaddedSegments, Segments, read, read_documents
 from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.messages import shortened
 from ngram_metrics._core.text.word_reader import WordReader
@@ -154,22 +153,18 @@ def ngram_counts(
         tensor([2, 2])
     """
     order = checked_order(ngram)
-    distinct, texts = _read_documents(ids, pad_id)
-    orders = corpus_ngrams(texts, order, torch.zeros_like(texts.lengths) if corpus else None)
-    entries = next(orders)
-    token_ids = distinct.index_select(0, entries.last)
-    ngrams = token_ids.unsqueeze(1)  # (ngrams of the order, order)
-    for entries in orders:
-        last = token_ids.index_select(0, entries.last)
-        ngrams = torch.cat((ngrams.index_select(0, entries.prefix), last.unsqueeze(1)), 1)
-    by_document = torch.sort(entries.document, stable=True).indices
-    ngram_of_entry = entries.ngram.index_select(0, by_document)
-    counts = NgramCounts(
-        ngrams.index_select(0, ngram_of_entry),
-        entries.document.index_select(0, by_document),
-        entries.times.index_select(0, by_document),
-    )
-    return NgramCounts(*copy_to(ids.device, *counts)) if isinstance(ids, Tensor) else counts
+    tokens, lengths = _read_documents(ids, pad_id)
+    starts = np.flatnonzero(remaining_tokens(lengths).numpy() >= order)
+    documents = np.zeros_like(starts) if corpus else owners(lengths).numpy()[starts]
+    ngrams = tokens.numpy()[starts[:, None] + np.arange(order)]  # (n-grams with repetitions, order)
+    ascending = np.lexsort((*ngrams.T[::-1], documents))
+    ngrams = ngrams[ascending]
+    documents = documents[ascending]
+    differs = np.diff(ngrams, axis=0, prepend=ngrams[:1]).any(1) | (np.diff(documents, prepend=-1) != 0)
+    first = np.flatnonzero(differs)
+    counts = np.diff(first, append=len(ngrams))
+    entries = [torch.from_numpy(column) for column in (ngrams[first], documents[first], counts)]
+    return NgramCounts(*(copy_to(ids.device, *entries) if isinstance(ids, Tensor) else entries))
 
 
 @named_arguments
@@ -209,31 +204,23 @@ def _encode(segments: Segments | PaddedSegments, pad_id: int | Sequence[int] | N
     return WordReader(pad_id=pad_id).encode(segments).sides
 
 
-def _read_documents(ids: Hypotheses, pad_id: int | Sequence[int] | None) -> tuple[Tensor, RaggedTokens]:
-    """Return the distinct ids in ascending order, and the documents with the indices of their ids among them."""
-    segments = read_texts(ids, name="ids")
-    _check_ids(segments)
-    if isinstance(segments, PaddedSegments):
-        if segments.leading_shape is not None:
-            raise ValueError("ids has three dimensions: expected (documents, width)")
-        rows = segments.hypotheses.long().cpu()
+def _read_documents(ids: Hypotheses, pad_id: int | Sequence[int] | None) -> tuple[Tensor, Tensor]:
+    """Return the ids of all documents one after another, and the length of each document, both int64 on the CPU."""
+    segments = read_documents(ids)
+    if isinstance(segments, Tensor):
         dropped = pad_ids(pad_id)
         refuse_missing_pad_id(dropped)
+        rows = segments.long().cpu()
         is_token = kept_ids(rows, dropped)
-        tokens = rows.masked_select(is_token)
-        lengths = is_token.sum(1)
-    else:
-        documents = cast("Sequence[Sequence[int]]", WordReader(pad_id=pad_id).read_in_python(segments)[0])
-        try:
-            tokens = host_counts(list(chain.from_iterable(documents)))
-        except OverflowError as error:
-            index, token = next((index, max(ids)) for index, ids in enumerate(documents) if max(ids, default=0) >> 63)
-            raise ValueError(
-                f"{segments.name_of(index)} has the id {shortened(token)}: expected ids below 2^63"
-            ) from error
-        lengths = host_counts(list(map(len, documents)))
-    distinct, indices = torch.unique(tokens, return_inverse=True)
-    return distinct, RaggedTokens(indices, lengths, len(distinct))
+        return rows.masked_select(is_token), is_token.sum(1)
+    _check_ids(segments)
+    documents = cast("Sequence[Sequence[int]]", WordReader(pad_id=pad_id).read_in_python(segments)[0])
+    try:
+        tokens = host_counts(list(chain.from_iterable(documents)))
+    except OverflowError as error:
+        index, token = next((index, max(ids)) for index, ids in enumerate(documents) if max(ids, default=0) >> 63)
+        raise ValueError(f"{segments.name_of(index)} has the id {shortened(token)}: expected ids below 2^63") from error
+    return tokens, host_counts(list(map(len, documents)))
 
 
 def _check_ids(segments: Segments | PaddedSegments) -> None:

@@ -34,8 +34,7 @@ class ComputeMetrics:
     run each process scores the batches of all processes, which the trainer gathers, and the metrics do not synchronize.
     The last batch of ``Seq2SeqTrainer`` then ends with segments of the first one: batch by batch they are left out; at
     once they cannot be known, see the page. After an error in a call, the next evaluation begins without counts. If an
-    evaluation breaks off between two calls, call ``reset``. For a metric whose ``higher_is_better`` is False, pass
-    ``greater_is_better=False`` to the trainer.
+    evaluation breaks off between two calls, call ``reset``.
 
     Args:
         metrics: a metric, several metrics, or a ``MetricCollection``; they are copied.
@@ -200,7 +199,7 @@ class Reward:
 
     Raises:
         TypeError: an object that is not a metric of this package.
-        ValueError: a metric with several values, or one whose lower scores are better: a trainer raises its reward.
+        ValueError: a metric with several values.
 
     Example:
         >>> from ngram_metrics import ChrF
@@ -220,7 +219,6 @@ class Reward:
         from_ids: bool = False,
     ) -> None:
         scorer = scorer_of(metric, "metric")
-        scorer.refuse_lower("a reward")
         value, *others = scorer.values
         if others:
             example = next(iter(scorer.titles.values()))

@@ -40,7 +40,7 @@ class ScoresCallback(Callback):
     The page is docs/guides/lightning.md. A step returns a dict with ``preds`` and ``target``, as ``update`` of the
     metrics takes them. At the end of the epoch every process logs the values of all processes' segments, so that
     ``EarlyStopping`` and ``ModelCheckpoint`` can monitor ``val/chrf``, in any order of the callbacks; their ``mode`` is
-    ``"max"``, or ``"min"`` for a metric whose ``higher_is_better`` is False. Process 0 then writes the signatures and
+    ``"max"``. Process 0 then writes the signatures and
     its first segments with their scores: to TensorBoard, MLflow and Comet as Markdown, to Weights & Biases as
     configuration and a table. Other loggers, which cannot store text, get a warning, and the signatures as
     hyperparameters. The sanity check writes nothing.

@@ -138,7 +138,6 @@ def decode(
 
 def _scorer_of(metric: Utility) -> Scorer:
     scorer = scorer_of(metric, "metric")
-    scorer.refuse_lower("MBR decoding")
     return scorer.segment_scorer()
 
 

@@ -158,7 +158,7 @@ class Evaluation:
 
         Raises:
             TypeError: a title or sources that are not text.
-            ValueError: an unknown tokenizer; no references; another number of sources than of segments.
+            ValueError: an unknown tokenizer; another number of sources than of segments.
             OSError: the file cannot be written; an existing file does not change.
             ModuleNotFoundError: Jinja2 is not installed (extra ``report``).
         """
@@ -167,8 +167,6 @@ class Evaluation:
         check_installed()
         source_texts = checked_sources(sources, self._texts)
         _check_text("title", title)
-        if not self._outcome.references:
-            raise ValueError("the page shows what matches references, and the evaluation has none: expected references")
         words = WordReader("none" if tokenizer is None else tokenizer)
         with open_output(os.fsdecode(path)) as write:
             write(page(self._systems, self._outcome, self._texts, source_texts, words, title))
@@ -200,7 +198,7 @@ def _check_text(name: str, text: object) -> None:
 @named_arguments
 def evaluate(
     systems: Mapping[str, Sequence[str]] | Sequence[str],
-    references: Sequence[str] | Sequence[str | Sequence[str]] | Mapping[str, Sequence[str]] | None,
+    references: Sequence[str] | Sequence[str | Sequence[str]] | Mapping[str, Sequence[str]],
     metrics: str | Sequence[str] | Mapping[str, Metric | Scorer | str] | None = None,
     baseline: str | None = None,
     confidence: float | None = 0.95,
@@ -220,8 +218,7 @@ def evaluate(
             or the segments of one system, which is then named ``"system"``.
         references: the reference of each segment; several such lists; a list of references for each segment; or a
             mapping of names to lists, or a data frame, if the systems have names too. If there are as many lists as
-            segments, each with as many texts, only a mapping is clear. None if no metric compares with references:
-            repetition does not.
+            segments, each with as many texts, only a mapping is clear.
         metrics: names as the command's ``-m`` takes, such as ``"bleu,chrf,rouge"`` or ``["bleu", "rougeL"]``, which
             have the defaults of their classes; or a mapping of names to such names or to metrics of this package, whose
             settings are used and whose counts do not change. None for ``"bleu,chrf"``.
@@ -245,9 +242,9 @@ def evaluate(
         TypeError: an argument of another type; segments that are not text; a metric that is not of this package; None
             as the document of a segment.
         ValueError: no system or no segment; different numbers of segments, references or labels; references that may
-            be read in two ways, that have names where the system has none, or None where a metric needs them; an
-            unknown metric, baseline, test or correction; a metric with average none; two metrics with the same name for
-            a value; a level out of its range; one document for all segments, or a blank one.
+            be read in two ways, or that have names where the system has none; an unknown metric, baseline, test or
+            correction; a metric with average none; two metrics with the same name for a value; a level out of its
+            range; one document for all segments, or a blank one.
 
     Warns:
         UserWarning: the bootstrap test of fewer than 50 segments, or documents; a word that is composed Unicode where
@@ -266,9 +263,6 @@ def evaluate(
         (1, 2, 0)
     """
     scorers = checked_scorers(metrics)
-    compared = [name for name, scorer in scorers.items() if scorer.measure.has_references]
-    if references is None and compared:
-        raise ValueError(f"references is None, and the metric {compared[0]!r} compares texts with references")
     texts = checked_texts(systems, references, baseline)
     plan = checked_plan(confidence, test, correction, seed, clusters, texts)
     labels = checked_groups(groups, texts)

@@ -33,7 +33,7 @@ class Texts(NamedTuple):
     systems: dict[str, list[str]]
     #: The names of the references.
     names: list[str]
-    #: The references of each segment: at least one, or none for all.
+    #: The references of each segment, at least one.
     references: list[list[str]]
 
     @property
@@ -171,8 +171,6 @@ def _check_names(argument: str, mapping: Mapping[Any, Any], write: Callable[[str
 
 def _references(references: object, system: str, segments: int) -> tuple[list[str], list[list[str]]]:
     """Return the names of the references, and the references of each segment."""
-    if references is None:
-        return [], [[] for _ in range(segments)]
     if isinstance(references, Mapping):
         return _streams(_check_names("references", references), system, segments)
     items = list_sequence(

@@ -104,7 +104,7 @@ def notes(outcome: Outcome, style: Style = PLAIN) -> list[str]:
 def _describe_data(outcome: Outcome, references: Sequence[str] = ()) -> str:
     """Return a sentence on the data, with the names of references other than numbers."""
     numbers = [str(index) for index in range(1, len(references) + 1)]
-    described = pluralize(len(outcome.references), "reference") if outcome.references else "no references"
+    described = pluralize(len(outcome.references), "reference")
     if list(references) != numbers:
         described = f"reference{'s' * (len(references) > 1)} {', '.join(references)}"
     return cell_text(f"{pluralize(outcome.segments, 'segment')}, {described}, scores on a 0-100 scale")
@@ -318,7 +318,9 @@ def _format_latex(outcome: Outcome, style: Style) -> list[str]:
     if style.label is not None:
         lines.append(rf"\label{{{style.label}}}")
     for table in _make_tables(outcome, style, by_value=style.details):
-        header, *rows = (_latex_row(row, table.names) for row in zip(*table.columns, strict=True))
+        heads, *cells = zip(*table.columns, strict=True)
+        header = _latex_row(heads, len(heads))  # the plus at the end of chrF++ is not a mark
+        rows = [_latex_row(row, table.names) for row in cells]
         begin = rf"\begin{{tabular}}{{{'l' * table.names}{'r' * (len(table.columns) - table.names)}}}"
         lines += [begin, r"\toprule", header, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", ""]
     if explanations:

@@ -27,6 +27,8 @@ from ngram_metrics._evaluation.results import (
 
 #: Segments that are counted at a time.
 CHUNK = 2048
+#: Texts of systems and references read at a time, which limits memory; a progress bar moves after each such part.
+_TEXTS_AT_ONCE = 1 << 13
 #: Scores of segments that differ by less are equal up to rounding.
 _TIE = 1e-12
 
@@ -113,7 +115,7 @@ def count(
     first_system = next(iter(systems.values()))
     scorers = [counts.scorer for counts in first_system]
     before = first_system[0].segments
-    at_once = max(1, min(scorer.measure.texts_at_once for scorer in scorers) // (len(systems) + 1))
+    at_once = max(1, _TEXTS_AT_ONCE // (len(systems) + 1))
     parts: list[list[Tensor]] = [[] for _ in scorers]
     for first in range(0, len(references), at_once):
         part = slice(first, first + at_once)

@@ -81,12 +81,10 @@ class Accumulator(Adaptor, Generic[Level]):
     """
 
     is_differentiable = False
-    #: As in the measure; torchmetrics asks the class for it.
     higher_is_better = True
     full_state_update = False
     plot_lower_bound = 0.0
-    #: The highest score; None if there is none.
-    plot_upper_bound: float | None = 1.0
+    plot_upper_bound = 1.0
 
     #: Properties that torch.jit.script cannot compile.
     __jit_unused_properties__: ClassVar[list[str]] = [
@@ -263,7 +261,7 @@ class Accumulator(Adaptor, Generic[Level]):
     def has_one_reference(self) -> bool:
         """Return whether each segment of all processes has exactly one reference."""
         reference_range = self.call_synced(lambda: self.reference_range.abs().tolist())
-        return self.scorer.measure.has_references and reference_range == [1, 1]
+        return bool(reference_range == [1, 1])
 
     def segment_rows(self) -> Tensor:
         """Return the counts of each segment, ``(segments, fields)`` int64, of all processes, rank by rank.

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 from typing_extensions import Unpack
 
-from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.basics.option_checks import Accumulate, Average, RougeKey, Smoothing
 from ngram_metrics._core.metrics.bleu import make_bleu
 from ngram_metrics._core.metrics.chrf import make_chrf
-from ngram_metrics._core.metrics.gleu import make_gleu
 from ngram_metrics._core.metrics.overlap import make_overlap
-from ngram_metrics._core.metrics.repetition import make_repetition
 from ngram_metrics._core.metrics.rouge import make_rouge
-from ngram_metrics._core.metrics.ter import make_ter
-from ngram_metrics._core.scoring.scorer import Value
 from ngram_metrics._core.text.input_types import Hypotheses, References, Tokenizer
 from ngram_metrics._torchmetrics.accumulator import Accumulator, Level, MetricKeywords
 from ngram_metrics._torchmetrics.values import ScoredValue
@@ -244,157 +239,3 @@ class NgramOverlap(Accumulator[Level]):
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
         super().__init__(make_overlap(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)
-
-
-class Gleu(Accumulator[Level]):
-    """Google-BLEU, counted batch by batch: by default the corpus score, as in nltk's ``corpus_gleu``.
-
-    ``update(preds, target)`` counts a batch, ``compute()`` returns the score of all batches and ranks, and ``reset()``
-    starts over. The page is docs/metrics/gleu.md; ``_core.metrics.gleu`` has the formula.
-
-    Args:
-        ngram: the longest order, 1 to 1,000.
-        average: ``"micro"`` (corpus), ``"macro"`` (mean of the segments) or ``"none"``.
-
-    The other parameters, the errors and the result of ``compute`` are as in ``ngram_metrics.NgramOverlap``;
-    Gleu takes one hypothesis per segment.
-
-    Example:
-        >>> from ngram_metrics import Gleu
-        >>> metric = Gleu()
-        >>> metric.update(["the cat is on the mat"], [["there is a cat on the mat", "a cat is on the mat"]])
-        >>> metric.compute()
-        tensor(0.7778, dtype=torch.float64)
-    """
-
-    def __init__(
-        self,
-        ngram: int = 4,
-        average: Average = "micro",
-        tokenizer: Tokenizer | None = None,
-        pad_id: int | Sequence[int] | None = None,
-        confidence: Level = None,  # type: ignore[assignment]
-        device: torch.device | str | None = None,
-        **kwargs: Unpack[MetricKeywords],
-    ) -> None:
-        super().__init__(make_gleu(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)
-
-
-class Ter(Accumulator[Level]):
-    """TER, the translation edit rate, counted batch by batch: by default the corpus score. Lower is better.
-
-    ``update(preds, target)`` counts a batch, ``compute()`` returns the score of all batches and ranks, and ``reset()``
-    starts over. sacrebleu counts the edits, at about 3 ms for a hypothesis and a reference. The page is
-    docs/metrics/ter.md; see ``_core.metrics.ter``.
-
-    Args:
-        normalized: whether punctuation is split off and XML escapes are resolved.
-        no_punct: whether punctuation is removed.
-        asian_support: whether these two know Chinese and Japanese characters, and ``normalized`` splits them apart.
-        case_sensitive: whether case counts; else all texts are lowercased.
-        average: ``"micro"`` (corpus), ``"macro"`` (mean of the segments) or ``"none"``.
-
-    The other parameters are as in ``ngram_metrics.NgramOverlap``. ``preds`` and ``target`` are texts.
-    ``compute`` returns float64, at least 0, and above 1 if there are more edits than words in the references: ``()``,
-    or for average none ``(segments,)``. Before any data it warns and returns 0, or for average none no scores.
-
-    Raises:
-        TypeError: an option that is not True or False; in ``update``, tokens or ids.
-        ValueError: an unknown average; in ``update``, a segment with more than 22 references.
-        ModuleNotFoundError: sacrebleu is not installed (extra ``ter``).
-
-    Example:
-        >>> from ngram_metrics import Ter
-        >>> metric = Ter()
-        >>> metric.update(["the cat is on the mat"], [["there is a cat on the mat", "a cat is on the mat"]])
-        >>> metric.compute()
-        tensor(0.1538, dtype=torch.float64)
-    """
-
-    higher_is_better = False
-    plot_upper_bound = None
-
-    def __init__(
-        self,
-        normalized: bool = False,
-        no_punct: bool = False,
-        asian_support: bool = False,
-        case_sensitive: bool = False,
-        average: Average = "micro",
-        confidence: Level = None,  # type: ignore[assignment]
-        device: torch.device | str | None = None,
-        **kwargs: Unpack[MetricKeywords],
-    ) -> None:
-        ter = make_ter(normalized, no_punct, asian_support, case_sensitive, average)
-        super().__init__(ter, confidence, device, **kwargs)
-
-
-class WithoutReferences(Accumulator[Level]):
-    """An accumulator whose measure needs no references."""
-
-    if TYPE_CHECKING:  # torch declares it for any module
-
-        @overload
-        def __call__(self: WithoutReferences[None], preds: Hypotheses, target: References | None = None) -> Tensor: ...
-        @overload
-        def __call__(
-            self: WithoutReferences[float], preds: Hypotheses, target: References | None = None
-        ) -> dict[str, Tensor]: ...
-        @overload
-        def __call__(self: WithoutReferences[Any], preds: Hypotheses, target: References | None = None) -> Value: ...
-        def __call__(self, preds: Hypotheses, target: References | None = None) -> Value: ...
-
-    @named_arguments
-    def update(self, preds: Hypotheses, target: References | None = None) -> None:
-        """Count a batch.
-
-        Args:
-            preds: texts, sequences of tokens or ids, or padded ids ``(segments, [samples,] width)``.
-            target: not read, but may be given: a ``MetricCollection`` passes the references of other metrics.
-
-        Raises:
-            TypeError, ValueError: texts that cannot be read; the states do not change.
-        """
-        super().update(preds, ())
-
-    @torch.jit.unused
-    @named_arguments
-    def forward(self, preds: Hypotheses, target: References | None = None) -> Value:
-        """Count a batch and return the score of this batch. If it raises, the states do not change."""
-        return super().forward(preds, ())
-
-
-class Repetition(WithoutReferences[Level]):
-    """Repetition: the share of n-grams that occurred in their text before. It needs no references. Lower is better.
-
-    ``update(preds)`` counts a batch, ``compute()`` returns the score of all batches and ranks, and ``reset()`` starts
-    over. A text that is shorter than the order repeats nothing: its score is 0. The page is docs/metrics/diversity.md,
-    and the formula is in ``_core.metrics.repetition``.
-
-    Args:
-        ngram: the order, 1 to 1,000.
-        average: ``"macro"`` (mean of the texts), ``"micro"`` (of the summed counts) or ``"none"``.
-
-    The other parameters, the errors and the result of ``compute`` are as in ``ngram_metrics.NgramOverlap``.
-
-    Example:
-        >>> from ngram_metrics import Repetition
-        >>> metric = Repetition(ngram=2)
-        >>> metric.update(["so it goes so it goes", "so it goes"])
-        >>> metric.compute()
-        tensor(0.2000, dtype=torch.float64)
-    """
-
-    higher_is_better = False
-
-    def __init__(
-        self,
-        ngram: int = 4,
-        average: Average = "macro",
-        tokenizer: Tokenizer | None = None,
-        pad_id: int | Sequence[int] | None = None,
-        confidence: Level = None,  # type: ignore[assignment]
-        device: torch.device | str | None = None,
-        **kwargs: Unpack[MetricKeywords],
-    ) -> None:
-        super().__init__(make_repetition(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)

@@ -72,6 +72,8 @@ class Item:
 class NamedValue(CompositionalMetric):
     """One value of a metric that computes several, with which it shares its states: ``chrf["chrf_low"]``."""
 
+    higher_is_better = True
+
     if TYPE_CHECKING:  # torchmetrics declares them for any metric
 
         def __call__(self, preds: Hypotheses, target: References) -> Tensor: ...
@@ -86,11 +88,6 @@ class NamedValue(CompositionalMetric):
     def whole(self) -> Any:
         """The metric with all values."""
         return self.metric_a
-
-    @property
-    def higher_is_better(self) -> bool:  # type: ignore[override]
-        """As in the metric."""
-        return bool(self.whole.higher_is_better)
 
     __repr__ = Item.__repr__
 

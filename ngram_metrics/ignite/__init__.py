@@ -41,9 +41,6 @@ __all__ = [
     "ROUGEScore",
     "ChrF",
     "NgramOverlap",
-    "Gleu",
-    "Ter",
-    "Repetition",
     "ScoresHandler",
 ]
 
@@ -267,67 +264,3 @@ class NgramOverlap(IgniteMetric):
     ) -> None:
         overlap = ngram_metrics.NgramOverlap(ngram, average, tokenizer, pad_id, confidence, device)
         super().__init__(overlap, output_transform, metrics_result_mode)
-
-
-class Gleu(IgniteMetric):
-    """Google-BLEU for an ignite engine, with the parameters of ``ngram_metrics.Gleu``, see docs/guides/ignite.md."""
-
-    def __init__(
-        self,
-        ngram: int = 4,
-        average: Average = "micro",
-        tokenizer: Tokenizer | None = None,
-        pad_id: int | Sequence[int] | None = None,
-        confidence: float | None = None,
-        output_transform: OutputTransform = unchanged,
-        device: str | torch.device = CPU,
-        *,
-        metrics_result_mode: ResultMode = "both",
-    ) -> None:
-        gleu = ngram_metrics.Gleu(ngram, average, tokenizer, pad_id, confidence, device)
-        super().__init__(gleu, output_transform, metrics_result_mode)
-
-
-class Ter(IgniteMetric):
-    """TER for an ignite engine, with the parameters of ``ngram_metrics.Ter``, on the page docs/guides/ignite.md.
-
-    Lower is better, and scores may be above 1.
-    """
-
-    def __init__(
-        self,
-        normalized: bool = False,
-        no_punct: bool = False,
-        asian_support: bool = False,
-        case_sensitive: bool = False,
-        average: Average = "micro",
-        confidence: float | None = None,
-        output_transform: OutputTransform = unchanged,
-        device: str | torch.device = CPU,
-        *,
-        metrics_result_mode: ResultMode = "both",
-    ) -> None:
-        ter = ngram_metrics.Ter(normalized, no_punct, asian_support, case_sensitive, average, confidence, device)
-        super().__init__(ter, output_transform, metrics_result_mode)
-
-
-class Repetition(IgniteMetric):
-    """Repetition for an ignite engine, with the parameters of ``ngram_metrics.Repetition``, see docs/guides/ignite.md.
-
-    ``update`` takes ``(y_pred, y)`` and does not read ``y``, which may be None.
-    """
-
-    def __init__(
-        self,
-        ngram: int = 4,
-        average: Average = "macro",
-        tokenizer: Tokenizer | None = None,
-        pad_id: int | Sequence[int] | None = None,
-        confidence: float | None = None,
-        output_transform: OutputTransform = unchanged,
-        device: str | torch.device = CPU,
-        *,
-        metrics_result_mode: ResultMode = "both",
-    ) -> None:
-        repetition = ngram_metrics.Repetition(ngram, average, tokenizer, pad_id, confidence, device)
-        super().__init__(repetition, output_transform, metrics_result_mode)

@@ -150,8 +150,7 @@ class IgniteMetric(Metric):
             )
         y_pred, y = pair
         lengths = [len(side) for side in (y_pred, y) if isinstance(side, Sized) and not isinstance(side, str)]
-        compared = self.scorer.measure.has_references
-        if compared and len(set(lengths)) > 1 and not isinstance(y_pred, str):  # a str is one segment
+        if len(set(lengths)) > 1 and not isinstance(y_pred, str):  # a str is one segment
             raise ValueError(
                 f"nb of candidates should be equal to nb of reference lists ({' != '.join(map(str, lengths))})"
             )

@@ -45,25 +45,25 @@ def test_every_format_has_a_row_for_a_hostile_name(name: str):
 
 def test_latex_has_heads_as_papers_have_them_and_says_below_what_its_marks_mean():
     systems = {"[a]": ["a b c"] * 60, "b_": ["a b d"] * 60, "z": ["q"] * 60}
-    found = evaluate(systems, ["a b d"] * 60, "chrf,ter").to_latex().splitlines()
+    found = evaluate(systems, ["a b d"] * 60, "chrf,chrf++").to_latex().splitlines()
     assert found[:6] == [
         r"\begin{table}",
         r"\centering",
         r"\caption{60 segments, 1 reference, scores on a 0-100 scale.}",
         r"\begin{tabular}{lrr}",
         r"\toprule",
-        r"system & chrF & TER $\downarrow$ \\",
+        r"system & chrF & chrF++ \\",
     ]
     space = r"\phantom{$^{+}$}"
-    assert found[7] == rf"{{}}[a] & 38.89 [38.89, 38.89]{space} & 33.33 [33.33, 33.33]{space} \\"
-    assert found[8] == r"b\_ & 100.00 [100.00, 100.00]$^{+}$ & 0.00 [0.00, 0.00]$^{+}$ \\"
-    assert found[9] == r"z & 0.00 [0.00, 0.00]$^{-}$ & 100.00 [100.00, 100.00]$^{-}$ \\"
+    assert found[7] == rf"{{}}[a] & 38.89 [38.89, 38.89]{space} & 46.67 [46.67, 46.67]{space} \\"
+    assert found[8] == r"b\_ & 100.00 [100.00, 100.00]$^{+}$ & 100.00 [100.00, 100.00]$^{+}$ \\"
+    assert found[9] == r"z & 0.00 [0.00, 0.00]$^{-}$ & 0.00 [0.00, 0.00]$^{-}$ \\"
     assert found[10:14] == [
         r"\bottomrule",
         r"\end{tabular}",
         "",
         r"\par\smallskip{\footnotesize [low, high]: 95\% bootstrap interval. $^{+}$ better, $^{-}$ worse than [a]: "
-        r"p $<$ 0.05, paired randomization test with Holm's correction. A lower score is better: TER.\par}",
+        r"p $<$ 0.05, paired randomization test with Holm's correction.\par}",
     ]
     assert found[14] == r"\end{table}"
     assert found[15].startswith("% chrf: nrefs:1|")
@@ -93,18 +93,17 @@ def test_latex_has_the_caption_the_label_and_the_digits_that_are_asked_for():
 def test_papers_have_the_names_of_values_of_their_columns_below_the_table_and_details_on_demand():
     base = references(100)
     systems = {"base": output(base, 0.3, 1), "other": output(base, 0.2, 2)}
-    found = evaluate(systems, base, "bleu,ter")
+    found = evaluate(systems, base, "bleu,chrf")
     for text in (found.to_markdown(), found.to_latex()):
-        assert "is better: TER" in text
     assert found.to_latex(details=True).count(" & difference & p") == 2
     assert found.to_markdown(details=True).count(" | difference | p ") == 2
 
 
 def test_marks_say_which_way_a_significant_difference_goes():
     systems = {"base": ["a b c"] * 60, "better": ["a b d"] * 60, "worse": ["q"] * 60, "same": ["a b c"] * 60}
-    found = evaluate(systems, ["a b d"] * 60, "chrf,ter", confidence=None)
+    found = evaluate(systems, ["a b d"] * 60, "chrf,overlap", confidence=None)
     ends = [[cell[-1] for cell in line.split()[1:]] for line in str(found).splitlines()[1:5]]
-    assert ends == [["9", "3"], ["+", "+"], ["-", "-"], ["9", "3"]]
+    assert ends == [["9", "7"], ["+", "+"], ["-", "-"], ["9", "7"]]
     assert "+ better, - worse than base: p < 0.05, paired randomization test" in str(found)
 
 
@@ -113,10 +112,10 @@ GROUPS = {"domain": ["news", "talk|_"] * 30, "id": list(range(60))}
 
 def test_groups_have_a_block_in_every_table_and_rows_in_one_table():
     systems = {"base": ["a b c"] * 60, "better": ["a b d"] * 30 + ["a b c"] * 30}
-    found = evaluate(systems, ["a b d"] * 60, "chrf,ter", confidence=None, groups=GROUPS)
+    found = evaluate(systems, ["a b d"] * 60, "chrf,overlap", confidence=None, groups=GROUPS)
     rows = [line.split() for line in str(found).splitlines()[4:9]]
     score, other = (f"{100 * found.groups['domain']['news'][name]['chrf'].score:.2f}" for name in systems)
-    assert rows[0] == ["domain", "system", "segments", "chrf", "ter"]
+    assert rows[0] == ["domain", "system", "segments", "chrf", "overlap"]
     assert rows[1][:4] == ["news", "base", "30", score]
     assert rows[2][:4] == ["news", "better", "30", other]
     assert [row[:2] for row in rows[3:]] == [["talk|_", "base"], ["talk|_", "better"]]

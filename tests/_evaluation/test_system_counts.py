@@ -13,10 +13,9 @@ from ngram_metrics import evaluate
 from ngram_metrics._core.metrics.bleu import make_bleu
 from ngram_metrics._core.metrics.registry import REGISTRY, make_metric
 from ngram_metrics._core.metrics.rouge import make_rouge
-from ngram_metrics._core.metrics.ter import TerMeasure
-from ngram_metrics._core.scoring.measure import Measure
 from ngram_metrics._core.scoring.paired import pair_rows
 from ngram_metrics._core.text.reader import Reader
+from ngram_metrics._evaluation import system_counts
 from ngram_metrics._evaluation.system_counts import SystemCounts, count
 
 TEXTS = st.text("ab \n.,é東", max_size=12)
@@ -47,8 +46,7 @@ def test_systems_have_the_counts_that_each_has_alone(systems: int, corpus: Any, 
     )
     counts = {str(number): [SystemCounts(each, "?", keep=True) for each in SCORERS] for number in range(systems)}
     with pytest.MonkeyPatch.context() as patch:
-        for measure in (Measure, TerMeasure):
-            patch.setattr(measure, "texts_at_once", at_once)
+        patch.setattr(system_counts, "_TEXTS_AT_ONCE", at_once)
         steps: list[int] = []
         added = count(counts, hypotheses, references, steps.append)
     assert sum(steps) == systems * len(corpus)
@@ -70,7 +68,7 @@ def test_a_corpus_has_one_score_to_the_last_bit_whichever_way_it_is_counted(data
     hypotheses, others = (data.draw(st.lists(words, min_size=segments, max_size=segments)) for _ in "ab")
     references = [data.draw(st.lists(words, min_size=1, max_size=2)) for _ in range(segments)]
     cut = data.draw(st.integers(0, segments))
-    for api in (api for api in COMPLETE if api.row.needs_references):
+    for api in COMPLETE:
         metric = api.metric(average="micro", confidence=0.9)
         metric.update(hypotheses, references)
         scorer = metric.scorer
@@ -100,7 +98,7 @@ def test_each_text_is_read_once_for_each_way_of_reading(monkeypatch):
         Reader, "encode", lambda self, segments: (read.append(segments.documents), encode(self, segments))[1]
     )
     systems = {"a": ["a b", "c"], "b": ["b", "d"], "c": ["e", "f"]}
-    evaluate(systems, ["r", "s"], "bleu,overlap,gleu,chrf,chrf++,rouge", confidence=None)
+    evaluate(systems, ["r", "s"], "bleu,overlap,chrf,chrf++,rouge", confidence=None)
     # As words of 13a, as words at whitespace, as characters, as characters with words, and by ROUGE's rule.
     assert read == [["a b", "c", "b", "d", "e", "f", "r", "s"]] * 5
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 import torchmetrics
-from metrics.apis import OF_IDS
+from metrics.apis import COMPLETE
 from metrics.cases import (
     CASES,
     IDS,
@@ -174,7 +174,7 @@ PADDED_CASES = {case.metric: case for case in CASES if case.batches is IDS and "
 
 @pytest.mark.usefixtures("no_float64")
 @pytest.mark.parametrize("average", ["micro", "macro"])
-@pytest.mark.parametrize("metric", [api.metric for api in OF_IDS])
+@pytest.mark.parametrize("metric", [api.metric for api in COMPLETE])
 def test_batches_on_a_device_without_float64_have_the_score_of_the_cpu(metric: type, average: str):
     case = PADDED_CASES[metric]
     options = {"accumulate": "best"} if metric is ROUGEScore else {}

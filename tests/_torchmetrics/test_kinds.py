@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torchmetrics
-from metrics.apis import METRICS, TEXT_ONLY
+from metrics.apis import METRICS
 from metrics.cases import Batch, assert_same, assert_same_states, states_of
 
 import ngram_metrics
@@ -32,7 +32,7 @@ CLASSES = [
     getattr(package, name)
     for package, names in ((ngram_metrics, METRICS), (for_ignite, for_ignite.__all__))
     for name in names
-    if name != "ScoresHandler" and getattr(ngram_metrics, name, None) not in TEXT_ONLY
+    if name != "ScoresHandler"
 ]
 each_class = pytest.mark.parametrize("make", CLASSES, ids=lambda of: f"{of.__module__[14:20]} {of.__name__}")
 each_pair = pytest.mark.parametrize(("first", "second"), list(permutations(KINDS, 2)))

@@ -73,7 +73,7 @@ def test_a_value_and_values_over_the_steps(case: Case, average: str):
         assert low == 0 < max(_drawn(ax)) < high
     else:
         assert ax.get_ylabel() == case.metric.__name__
-        assert low < 0 < (metric.plot_upper_bound or value) < high
+        assert low < 0 < metric.plot_upper_bound < high
     _, asked = plt.subplots()
     _, ax = case.make(average).plot(other, ax=asked)
     assert ax is asked

@@ -11,7 +11,7 @@ import torch
 from draws import fewer
 from hypothesis import example, given
 from hypothesis import strategies as st
-from metrics.apis import METRICS, TEXT_ONLY
+from metrics.apis import METRICS
 from metrics.cases import assert_same
 
 import ngram_metrics
@@ -59,11 +59,7 @@ def read_as(kind: str, text: str) -> Any:
     return {"text": text, "tokens": words, "ids": [*map(ord, words)]}[kind]
 
 
-CASES = [
-    pytest.param(name, kind, id=f"{name}-{kind}")
-    for name in METRICS
-    for kind in (["text"] if getattr(ngram_metrics, name) in TEXT_ONLY else FORMS)
-]
+CASES = [pytest.param(name, kind, id=f"{name}-{kind}") for name in METRICS for kind in FORMS]
 
 
 @pytest.mark.parametrize(("name", "kind"), CASES)

@@ -21,7 +21,7 @@ from harness import layout
 from torch import Tensor
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, mbr
-from ngram_metrics.functional import gleu_score, rouge_score
+from ngram_metrics.functional import rouge_score
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from pretend.device import DEVICE, accelerator
@@ -44,10 +44,6 @@ class Task(NamedTuple):
     references: int = 1
 
 
-def gleu(preds: Tensor, target: Tensor) -> Tensor:
-    return gleu_score(preds, target, average="none", pad_id=gpu.PAD)
-
-
 def rouge(preds: Tensor, target: Tensor) -> Any:
     return rouge_score(preds, target, rouge_keys=("rouge1", "rouge2"), average="none", pad_id=gpu.PAD)
 
@@ -62,7 +58,6 @@ TASKS = (
     Task("chrF", gpu.our_chrf, 256),
     Task("chrF", gpu.our_chrf, 1024),
     Task("chrF, 4 references", gpu.our_chrf, 256, 4),
-    Task("GLEU", gleu, 256),
     Task("ROUGE-1 and -2", rouge, 256),
     Task("ROUGE-L", gpu.our_rouge_l, 256),
     Task("ROUGE-L", gpu.our_rouge_l, 1024),

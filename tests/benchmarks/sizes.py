@@ -33,11 +33,10 @@ from harness import CLOCKS, Contestant, Corpus, layout, parser, read_corpus, run
 from ignite.metrics import Bleu as IgniteBleu
 from ignite.metrics import Rouge as IgniteRouge
 from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu, sentence_bleu
-from nltk.translate.gleu_score import corpus_gleu
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import BLEU, CHRF
 
-from ngram_metrics import Bleu, ChrF, Gleu, ROUGEScore, functional
+from ngram_metrics import Bleu, ChrF, ROUGEScore, functional
 from ngram_metrics._core.metrics.registry import REGISTRY, make_metric
 from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics.ignite import Bleu as OurIgniteBleu
@@ -204,7 +203,7 @@ def bleu_tasks() -> list[Task]:
 
 
 def other_tasks() -> list[Task]:
-    """Return the tasks of chrF, ROUGE and GLEU."""
+    """Return the tasks of chrF and ROUGE."""
     keys: dict[str, Any] = {"rouge_keys": KEYS}
     ignite: dict[str, Any] = {"variants": [1, 2, "L"], "multiref": "best"}
     return [
@@ -227,12 +226,6 @@ def other_tasks() -> list[Task]:
             "ROUGE-1, -2, -L of tokens",
             [Way("metric for ignite", lambda: of_ignite(OurIgniteRouge(**ignite)), most=None)],
             [Way("ignite Rouge", lambda: with_lists(of_ignite(IgniteRouge(**ignite))))],
-            True,
-        ),
-        Task(
-            "GLEU of tokens, corpus",
-            ours(functional.gleu_score, Gleu),
-            [nltk("corpus_gleu", with_lists(lambda preds, target: corpus_gleu(target, preds)))],
             True,
         ),
     ]
@@ -315,7 +308,7 @@ def step_at_limit(scorer: Scorer, kind: str, references: int, corpus: Corpus, op
     batch: Any = ([], [])
     size = 0
     for hypothesis, several in documents(corpus, kind, references):
-        added = sum(map(len, [hypothesis, *several] if scorer.measure.has_references else [hypothesis]))
+        added = sum(map(len, [hypothesis, *several]))
         share = min(1.0, (limit - size) / added)  # the last segment is cut
         hypothesis, *several = (one[: int(share * len(one))] for one in (hypothesis, *several))
         batch[0].append(hypothesis)
@@ -353,7 +346,7 @@ def steps(corpus: Corpus, options: argparse.Namespace) -> list[list[str]]:
         if "pad_id" not in signature(row.make).parameters or row.options:
             del kinds["ids"]
         for kind, way in kinds.items() if scorer.python_limit("text") else ():
-            for references in (1, 4) if scorer.measure.has_references else (1,):
+            for references in (1, 4):
                 cells = step_at_limit(way, kind, references, corpus, options)
                 rows.append([f"{name}, {kind}", str(references), *cells])
     return rows

@@ -17,7 +17,7 @@ from pretend.device import DEVICE, accelerator
 from real_devices import no_reads, rounding, vulkan
 from torch import Tensor
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, functional, mbr
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, functional, mbr
 
 PADDING, SEPARATOR = 0, 4
 PADDED = {"pad_id": (PADDING, -100)}
@@ -101,7 +101,6 @@ METRICS: dict[str, tuple[type, dict[str, Any]]] = {
     "rouge-avg": (ROUGEScore, {"rouge_keys": ROUGE_KEYS, "accumulate": "avg"}),
     "chrf": (ChrF, {"average": "none"}),
     "overlap": (NgramOverlap, {"ngram": 2}),
-    "gleu": (Gleu, {"average": "none"}),
     "intervals": (ChrF, {"confidence": 0.9}),
 }
 each_metric = pytest.mark.parametrize("name", METRICS)
@@ -157,7 +156,6 @@ REWARDS: dict[str, Callable[..., Any]] = {
     "rouge": _score("rouge_score", rouge_keys=ROUGE_KEYS[:3]),
     "rougeLsum": _score("rouge_score", rouge_keys="rougeLsum", sentence_separator_id=SEPARATOR),
     "chrf": _score("chrf_score"),
-    "gleu": _score("gleu_score"),
     "overlap": _score("ngram_overlap", ngram=2),
     "get_score": _get_score,
 }
@@ -206,7 +204,6 @@ MEASURES: dict[str, tuple[type, dict[str, Any]]] = {
     "bleu": (Bleu, {"smooth": "exp"}),
     "chrf": (ChrF, {}),
     "chrf++": (ChrF, {"word_order": 2}),
-    "gleu": (Gleu, {}),
 }
 
 

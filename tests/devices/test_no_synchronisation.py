@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from metrics.apis import OF_IDS
+from metrics.apis import COMPLETE
 from metrics.cases import CASES, Case, assert_same, assert_same_states, named_pairs, states_of
 from pretend.comparing import assert_equal, there
 from pretend.device import DEVICE, accelerator
@@ -21,11 +21,8 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from ngram_metrics.functional import (
     bleu_score,
-    distinct,
     get_score,
-    matched_orders,
     ngram_overlap,
-    repetition,
     rouge_score,
 )
 
@@ -81,7 +78,7 @@ def _each_sentence(function: Callable[..., Any], **options: Any) -> Callable[...
 
 #: A score of each sentence, or of all, and what its batches are beside the seed.
 REWARDS: dict[str, tuple[Callable[[Tensor, Tensor], Any], dict[str, Any]]] = {
-    **{api.name: (_each_sentence(api.function), {}) for api in OF_IDS},
+    **{api.name: (_each_sentence(api.function), {}) for api in COMPLETE},
     "bleu": (_each_sentence(bleu_score, smooth="exp"), {}),
     "corpus bleu": (functools.partial(bleu_score, smooth="exp", average="micro", pad_id=PADDING), {"references": None}),
     "bleu-effective": (
@@ -91,11 +88,8 @@ REWARDS: dict[str, tuple[Callable[[Tensor, Tensor], Any], dict[str, Any]]] = {
     "rouge": (_each_sentence(rouge_score, rouge_keys=ROUGE_KEYS[:3]), {"width": 4}),
     "rougeLsum": (_each_sentence(rouge_score, rouge_keys="rougeLsum", sentence_separator_id=SEPARATOR), {"width": 4}),
     "mean rouge": (_each_sentence(rouge_score, rouge_keys="rouge1", accumulate="avg"), {"width": 4}),
-    "repetition": (lambda preds, _: repetition(preds, 2, "none", pad_id=PADDING), {"samples": 2}),
-    "distinct": (lambda preds, _: distinct(preds, 2, "none", pad_id=PADDING), {"samples": 2}),
     "overlap": (_each_sentence(ngram_overlap, ngram=2), {"samples": 2}),
     "get_score": (lambda preds, target: get_score(target, preds, PADDING, 2), {"samples": 2, "references": None}),
-    "matched_orders": (functools.partial(matched_orders, pad_id=PADDING), {}),
 }
 each_reward = pytest.mark.parametrize("reward", REWARDS)
 

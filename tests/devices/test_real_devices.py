@@ -3,7 +3,7 @@
 `pytest -m xla` and `pytest -m vulkan` run it. torch_xla 2.9 has no `searchsorted`: it calls the CPU's, and reads
 the device for it. Where reads are counted, a comparison and a sum stand in for it. Left out on XLA: subsequences
 of more than 55 tokens on either side, whose programs compile for minutes; `ngram_counts`, whose result has as many rows
-as there are n-grams; `matched_orders`, which calls `cummax`, of which XLA 2.9 makes no program.
+as there are n-grams.
 
 torchvulkan 0.2.1 has two faults, which the package does not run into. On the device "vulkan", with
 ``mask = torch.tensor([True, False, True, False])`` and ``numbers = torch.tensor([3, 4, 5, -6])``:
@@ -15,7 +15,6 @@ torchvulkan 0.2.1 has two faults, which the package does not run into. On the de
 import copy
 import functools
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +23,11 @@ import torch
 from metrics.cases import CASES as EVERY_CASE
 from metrics.cases import Case, each_kind_of_state, states_of
 from pretend.comparing import assert_near, move
-from real_devices import COUNTED, SHARES, fixture_of, no_reads, of_two_ranks, rounding, vulkan, xla
+from real_devices import COUNTED, SHARES, fixture_of, of_two_ranks, rounding, vulkan, xla
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, functional, mbr
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, mbr
 from ngram_metrics._core.counting import all_pairs
 from ngram_metrics._core.counting import documents as documents_module
 from ngram_metrics._core.counting.subsequence import subsequence_pairs as subsequences
@@ -241,18 +240,6 @@ def test_an_empty_batch_of_lists_is_counted(on_vulkan: torch.device):
         metric.update([], [])
         metric.update(["a b c d"], [["a b c d"]])
         assert {float(value) for value in tree_leaves(metric.compute())} == {1}
-
-
-@pytest.mark.parametrize("name", ["matched_orders", "distinct", "repetition", "self_bleu", "self_repetition"])
-def test_scores_of_padded_ids_are_on_their_device_unless_another_is_named(on_vulkan: torch.device, name: str):
-    sides = 2 if name == "matched_orders" else 1
-    call, batch = functools.partial(getattr(functional, name), pad_id=0), batch_of(3)[:sides]
-    there, expected, apart = move(on_vulkan, batch), call(*batch), rounding(on_vulkan, name)
-    # What compares texts with each other does so on the CPU.
-    with no_reads() if name in ("matched_orders", "repetition") else nullcontext():
-        found = call(*there)
-    assert_near(found, expected, on_vulkan, apart)
-    assert_near(call(*there, device="cpu"), expected, torch.device("cpu"), apart)
 
 
 def test_two_processes_compute_what_one_does(on_vulkan: torch.device, tmp_path: Path):

@@ -65,7 +65,7 @@ class Called:
         for name, layout in inputs(batch, self.text).items():
             # Of lines, only an id alone can end a sentence.
             are_words = self.between and self.names[-1] != "\n"
-            if name == "text" or not (self.measured.text_only or (name == "tokens" and not are_words)):
+            if name != "tokens" or are_words:
                 yield layout
 
 
@@ -94,16 +94,14 @@ FUNCTIONS = {
     ),
     "chrf": Called(chrf_score, MEASURES["chrf"], "micro", tuple((one, one) for one in _CHRF), between=""),
 }
-#: The others have the settings of their measures as options; tests/functional/test_diversity.py is about texts alone.
+#: The others have the settings of their measures as options.
 FUNCTIONS |= {
     name: Called(
         api.function, MEASURES[name], api.options["average"], tuple((one, one) for one in MEASURES[name].variants)
     )
     for name, api in APIS.items()
-    if api in COMPLETE and name not in FUNCTIONS and api.row.needs_references and name in MEASURES
+    if api in COMPLETE and name not in FUNCTIONS and name in MEASURES
 }
-of_ids = {name: called for name, called in FUNCTIONS.items() if not called.measured.text_only}
-each_of_ids = pytest.mark.parametrize("called", of_ids.values(), ids=of_ids)
 each = pytest.mark.parametrize("called", FUNCTIONS.values(), ids=FUNCTIONS)
 
 
@@ -152,7 +150,7 @@ def test_one_sentence_needs_no_list(called):
 
 
 @pytest.mark.parametrize("pad_id", [None, (), []])
-@each_of_ids
+@each
 def test_padded_ids_without_their_padding_and_of_no_fitting_shape_are_refused(called, pad_id):
     ids = torch.tensor([[1, 2, 0]])
     for one, other in product((ids, ids.numpy(), ids.tolist()), repeat=2):

@@ -9,7 +9,7 @@ import pytest
 import torch
 from ignite.engine import Engine, Events
 from ignite.metrics import Metric, MetricGroup, RunningAverage
-from metrics.apis import OF_IDS
+from metrics.apis import COMPLETE
 from metrics.cases import assert_same
 from metrics.ignite_cases import IGNITE_CASES, IgniteCase, assert_equal, each_ignite_case
 
@@ -63,7 +63,7 @@ def test_every_epoch_of_an_engine_ends_with_its_own_value(ignite_case: IgniteCas
     assert not metric.is_attached(engine)
 
 
-@pytest.mark.parametrize("name", [*(api.metric.__name__ for api in OF_IDS), "Rouge", "RougeN", "RougeL"])
+@pytest.mark.parametrize("name", [*(api.metric.__name__ for api in COMPLETE), "Rouge", "RougeN", "RougeL"])
 def test_lists_of_tensors_are_not_unrolled(name: str):
     """By default ignite hands a metric (list of tensors, list of tensors) pair by pair, as rows that need a pad_id."""
     ids = [[1, 2, 3, 4, 5], [6, 7]], [[1, 2, 3, 4, 6, 7], [6, 7, 8]]
@@ -202,7 +202,7 @@ def test_the_mode_decides_whether_values_come_one_by_one_or_as_a_dict(mode: str)
     batch = IGNITE_CASES[0].batches[0]
     for metric, name, flat in (
         (ours.ROUGEScore(rouge_keys="rougeL", metrics_result_mode=mode), "r", "r_rougeL_fmeasure"),
-        (ours.Gleu(confidence=0.9, metrics_result_mode=mode), "g", "g_low"),
+        (ours.ChrF(confidence=0.9, metrics_result_mode=mode), "c", "c_low"),
         (ours.Bleu(smooth="smooth2", confidence=0.9, metrics_result_mode=mode), "b", "b_low"),
     ):
         engine = Engine(_echo)
@@ -212,7 +212,7 @@ def test_the_mode_decides_whether_values_come_one_by_one_or_as_a_dict(mode: str)
         values = metric.compute()
         assert (flat in metrics) == (mode != "named")
         has_dict = mode == "named" or (mode == "both" and name == "r")  # else the name is that of the value
-        assert metrics.get(name) == (values if has_dict else values.get({"g": "gleu", "b": "bleu"}.get(name)))
+        assert metrics.get(name) == (values if has_dict else values.get({"c": "chrf", "b": "bleu"}.get(name)))
         assert len(metrics) == (1 if mode == "named" else len(values) + has_dict)
 
 

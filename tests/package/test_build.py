@@ -68,10 +68,6 @@ from ngram_metrics.functional import bleu_score
 for name in ("ja-mecab", "ko-mecab"):
     assert bleu_score(["a b c d"], ["a b c d"], tokenizer=name) == 1
 """,
-    "ter": """
-from ngram_metrics.functional import ter_score
-assert ter_score(["a b"], ["a c"]) == .5
-""",
     "spm": """
 import io, sentencepiece
 from ngram_metrics.functional import bleu_score

@@ -55,11 +55,11 @@ class Named:
     def filled(self, **options: Any) -> Any:
         """The class, which has seen the texts."""
         metric = self.make(**options)
-        metric.update(*[HYPOTHESES, REFERENCES][: self.api.needed])
+        metric.update(HYPOTHESES, REFERENCES)
         return metric
 
     def function(self, *sides: Any, **options: Any) -> Any:
-        return self.api.function(*sides[: self.api.needed], **self.options, **options)
+        return self.api.function(*sides, **self.options, **options)
 
 
 each_name = pytest.mark.parametrize("name", METRIC_NAMES)

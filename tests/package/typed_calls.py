@@ -7,7 +7,7 @@ from ignite.engine import Engine
 from torch import Tensor
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore, evaluate, mbr
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, evaluate, mbr
 from ngram_metrics._torchmetrics.accumulator import Accumulator
 from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
 from ngram_metrics.ignite import Bleu as IgniteBleu
@@ -21,8 +21,7 @@ def text(preds: list[str], references: list[str], several: list[list[str]]) -> N
     metric.update(tuple(preds), [tuple(each) for each in several])
     name: str = metric.signature
     details: dict[str, Tensor] = metric.details()
-    others = {"overlap": NgramOverlap(), "gleu": Gleu(), "repetition": Repetition()}
-    MetricCollection({"bleu": metric, "chrf": ChrF(word_order=2), **others})
+    MetricCollection({"bleu": metric, "chrf": ChrF(word_order=2), "overlap": NgramOverlap()})
     print(name, details)
 
 
@@ -39,12 +38,11 @@ def computed(level: float | None) -> None:
     longest: Tensor = ROUGEScore()["rougeL_fmeasure"].compute()
     score_of_batch: Tensor = Bleu()(["a"], ["a"])
     values_of_batch: dict[str, Tensor] = ChrF(confidence=0.9)(["a"], ["a"])
-    repeated: Tensor = Repetition()(["a a"])
     another: ChrF[float] = ChrF(confidence=0.9).clone()
     number: float | Tensor | dict[str, float] | dict[str, Tensor] = IgniteBleu().compute()
     ngrams: dict[str, float] | float | Tensor | dict[str, Tensor] = RougeL().compute()
-    alone = Gleu(sync_on_compute=False, compute_on_cpu=True, dist_sync_on_step=False, compute_with_cache=True)
-    print(longest, score_of_batch, values_of_batch, repeated, another, number, ngrams, alone)
+    alone = NgramOverlap(sync_on_compute=False, compute_on_cpu=True, dist_sync_on_step=False, compute_with_cache=True)
+    print(longest, score_of_batch, values_of_batch, another, number, ngrams, alone)
     print(value, paper, interval, either, values, values_with_intervals, rouge)
 
 
@@ -88,12 +86,11 @@ def wrong(preds: list[str], references: list[str]) -> None:
     Bleu(compute_on_cpu=1.5)  # wrong
     ChrF(dist_sync_on_stp=True)  # wrong
     ROUGEScore(compute_with_cache="yes")  # wrong
-    Gleu(process_grp=None)  # wrong
+    NgramOverlap(process_grp=None)  # wrong
     NgramOverlap(dist_sync_fn="gather")  # wrong
     Bleu()(preds)  # wrong
     Bleu()(preds, references)["bleu"].bit_length()  # wrong
     ChrF(confidence=0.9)(preds, references).item()  # wrong
-    Repetition()(3)  # wrong
     ROUGEScore()["rougeL_fmeasure"].compute().keys()  # wrong
     ROUGEScore()["rougeL_fmeasure"](preds)  # wrong
     with_interval: Accumulator[float] = ROUGEScore()  # wrong

@@ -8,13 +8,12 @@ import pytest
 import torch
 from systems import output, references
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
 METRICS: dict[str, Callable[[], Any]] = {
     "bleu": lambda: Bleu(average="micro", smooth="exp", tokenizer="13a", confidence=0.95),
     "chrf": lambda: ChrF(confidence=0.95),
-    "gleu": lambda: Gleu(confidence=0.95),
     "overlap": lambda: NgramOverlap(confidence=0.95),
     "rouge": lambda: ROUGEScore(rouge_keys=("rouge1", "rougeL"), confidence=0.95),
 }

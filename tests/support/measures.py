@@ -1,6 +1,6 @@
 """The measures, each beside what it counts and scores in plain Python: what the tests of formulas and calls run over.
 
-The entry of a new measure stands in the test of its file, as `MEASURED` of tests/_core/metrics/test_gleu.py does, where
+The entry of a new measure stands in the test of its file, as `MEASURED` of tests/_core/metrics/test_chrf.py does, where
 all_measures.py finds it; no test is copied.
 """
 
@@ -18,7 +18,6 @@ from layouts import apart, read_batch
 from oracles import summed
 
 from ngram_metrics._core.metrics.overlap import OverlapMeasure
-from ngram_metrics._core.metrics.repetition import RepetitionMeasure
 from ngram_metrics._core.scoring.measure import AnyMeasure
 from ngram_metrics._core.text.word_reader import WordReader
 
@@ -68,7 +67,6 @@ class Measured:
         tolerance: how far a score may lie from that in plain Python, in proportion.
         averages: those it has.
         choice_is_exact: whether plain Python rounds as the code does where it chooses between references.
-        text_only: whether tokens and ids are refused.
     """
 
     make: Callable[[Settings], AnyMeasure]
@@ -84,11 +82,6 @@ class Measured:
     tolerance: float = 1e-12
     averages: tuple[str, ...] = ("none", "macro", "micro")
     choice_is_exact: bool = True
-    text_only: bool = False
-
-    @property
-    def higher_is_better(self) -> bool:
-        return self.make({}).higher_is_better
 
     @property
     def batches(self) -> st.SearchStrategy:
@@ -117,11 +110,6 @@ def _overlap_counts(settings: Settings, hypothesis: Any, references: Sequence[An
     return oracles.first_best(rows, oracles.overlap)
 
 
-def _repetition_counts(settings: Settings, text: Any, references: Sequence[Any]) -> tuple:
-    found = oracles.ngrams(text, settings.get("ngram", 4))
-    return len(found), found.total()
-
-
 def of_settings(make: Callable[..., Any], *names: str, without: Sequence[str] = ()) -> Callable[[Settings], Any]:
     """Make a measure or a reader of those of the settings that it knows: the named ones, or all but some."""
     return lambda settings: make(
@@ -146,16 +134,5 @@ MEASURES = {
         of_text=list,
         perfect=st.tuples(of_order, long_tokens),
         past_float32=(({}, (MANY - 1, MANY, MANY), (MANY - 1) / MANY),),
-    ),
-    "repetition": Measured(
-        make=of_settings(RepetitionMeasure, without=["pad_id"]),
-        reader=of_settings(WordReader, "pad_id"),
-        documents=tokens,
-        settings=of_order,
-        counts=_repetition_counts,
-        score=lambda settings, counts: 1 - counts[0] / counts[1] if counts[1] else 0.0,
-        variants=options(ngram=[1, 4, 9]),
-        of_text=str.split,
-        past_float32=(({}, (1, MANY), (MANY - 1) / MANY),),
     ),
 }

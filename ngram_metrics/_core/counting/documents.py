@@ -93,10 +93,6 @@ class PaddedTokens(NamedTuple):
         """Return which slots hold a token, ``(..., width)`` bool."""
         return torch.arange(self.ids.shape[-1], device=self.ids.device) < self.lengths.unsqueeze(-1)
 
-    def remaining(self) -> Tensor:
-        """Return the number of tokens from each slot on, ``(..., width)`` int64, below 1 past the end of a row."""
-        return self.lengths.unsqueeze(-1) - torch.arange(self.ids.shape[-1], device=self.ids.device)
-
 
 class DocumentGroups(NamedTuple):
     """Documents in groups, in the ragged layout: the references of each segment, or the sentences of each summary.
@@ -225,8 +221,6 @@ class Batch(NamedTuple):
         summaries: the sentences of the documents, for ROUGE-Lsum, as groups, or as rows that keep ``separator_id``
             between two sentences; None if each document is one sentence.
         separator_id: the id between two sentences of padded summaries.
-        texts: the texts themselves, for a measure that splits them into words itself: each document is then one token,
-            the index of its text.
     """
 
     sides: RaggedSides | PaddedSides
@@ -234,7 +228,6 @@ class Batch(NamedTuple):
     words: RaggedSides | None = None
     summaries: RaggedSummaries | PaddedSides | None = None
     separator_id: int | None = None
-    texts: Sequence[str] | None = None
 
 
 def drop_ids(

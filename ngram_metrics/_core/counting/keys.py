@@ -47,21 +47,18 @@ SEARCHED_SLOTS = 1 << 11
 class Digits(NamedTuple):
     """The tokens of hypotheses and references in one tensor, from which keys are made.
 
-    In the padded layout each row is a group. In the ragged layout one row holds the slots of all groups.
-
     Attributes:
-        digits: ``(..., slots or more)`` int64 in ``[0, 2**bits)``; at least 1 for a token, ignored elsewhere.
-        remaining: ``(..., slots)`` int64, the number of tokens from this slot to the end of its document; below 1 past
-            the end.
+        digits: ``(slots or more,)`` int64 in ``[0, 2**bits)``; at least 1 for a token, ignored elsewhere.
+        remaining: ``(slots,)`` int64, the number of tokens from this slot to the end of its document.
         bits: the width of a digit.
-        group: ``(slots,)`` int64, or None if each row is a group.
-        group_bits: the width of a group number; 0 if each row is a group.
+        group: ``(slots,)`` int64, the group of each slot.
+        group_bits: the width of a group number; 0 for a single group.
     """
 
     digits: Tensor
     remaining: Tensor
     bits: int
-    group: Tensor | None
+    group: Tensor
     group_bits: int
 
 

@@ -12,22 +12,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.counting.documents import (
     DocumentGroups,
-    PaddedSides,
-    PaddedTokens,
     RaggedSides,
     RaggedTokens,
     flat_positions,
     owners,
     ragged_chunks,
     repeat_each,
-    row_chunks,
 )
 from ngram_metrics._core.counting.keys import (
     Digits,
     SortedKeys,
     bit_length,
     ragged_digits,
-    rank_in_rows,
     run_starts,
     sorted_keys,
 )
@@ -36,29 +32,20 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-def matched_positions(sides: RaggedSides | PaddedSides, max_order: int) -> tuple[Tensor, Tensor]:
+def matched_positions(sides: RaggedSides, max_order: int) -> tuple[Tensor, Tensor]:
     """Return for each token the longest order of a matched n-gram that covers it, or 0.
 
     Returns:
-        Orders of the tokens of hypotheses and of references, int64 in ``[0, max_order]`` in the shape of their ids; 0
-        past the end of a row.
+        Orders of the tokens of hypotheses and of references, int64 in ``[0, max_order]`` in the shape of their ids.
     """
     hypotheses, references = [], []
-    for chunk in chunks_of(sides):
-        orders = _longest_orders(chunk, max_order)  # (..., slots)
-        hypotheses.append(orders[..., : chunk.hypothesis_slots])
-        references.append(orders[..., chunk.hypothesis_slots :])
-    ids = sides.references.tokens.ids
+    for chunk in chunks_of(*sides):
+        orders = _longest_orders(chunk, max_order)  # (slots,)
+        hypotheses.append(orders[: chunk.hypothesis_slots])
+        references.append(orders[chunk.hypothesis_slots :])
     if not hypotheses:
-        return torch.zeros_like(sides.hypotheses.ids), torch.zeros_like(ids)
-    return torch.cat(hypotheses), torch.cat(references).reshape(ids.shape)
-
-
-def chunks_of(sides: RaggedSides | PaddedSides) -> Iterator[SegmentDigits]:
-    """Yield segments in chunks within the memory budget."""
-    if isinstance(sides, PaddedSides):
-        return _padded_chunks(sides.hypotheses, sides.references.tokens)
-    return _ragged_chunks(*sides)
+        return torch.zeros_like(sides.hypotheses.ids), torch.zeros_like(sides.references.tokens.ids)
+    return torch.cat(hypotheses), torch.cat(references)
 
 
 class SegmentDigits(NamedTuple):
@@ -66,8 +53,8 @@ class SegmentDigits(NamedTuple):
 
     Attributes:
         tokens: the digits, with the slots of hypotheses before the slots of references.
-        hypothesis_slots: the number of slots in a row that belong to hypotheses.
-        document: ``(..., slots)`` int64, 0 for a hypothesis, r for its r-th reference; None if each has one reference.
+        hypothesis_slots: the number of slots that belong to hypotheses.
+        document: ``(slots,)`` int64, 0 for a hypothesis, r for its r-th reference; None if each has one reference.
         documents: the largest number of documents of a segment.
     """
 
@@ -77,26 +64,8 @@ class SegmentDigits(NamedTuple):
     documents: int
 
 
-def _padded_chunks(hypotheses: PaddedTokens, references: PaddedTokens) -> Iterator[SegmentDigits]:
-    """Yield rows of hypotheses ``(segments, width)`` and of their references ``(segments, references, width)``."""
-    device = hypotheses.ids.device
-    width = hypotheses.ids.shape[-1]
-    _, count, reference_width = references.ids.shape
-    slots = width + count * reference_width
-    for start, stop in row_chunks(len(hypotheses.ids), slots, device):
-        rows = hypotheses.slice(start, stop), references.slice(start, stop)
-        ids = torch.cat([side.ids.flatten(1) for side in rows], 1)
-        remaining = torch.cat([side.remaining().flatten(1) for side in rows], 1)
-        document = None
-        if count > 1:
-            slot = torch.arange(slots, device=device)
-            document = ((slot - width).div(max(1, reference_width), rounding_mode="floor") + 1).clamp(min=0)
-        digits = Digits(rank_in_rows(ids), remaining, bit_length(slots), None, 0)
-        yield SegmentDigits(digits, width, document, count + 1)
-
-
-def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iterator[SegmentDigits]:
-    """Yield segments with their references."""
+def chunks_of(hypotheses: RaggedTokens, references: DocumentGroups) -> Iterator[SegmentDigits]:
+    """Yield segments with their references in chunks within the memory budget."""
     sizes = hypotheses.lengths + references.join().lengths
     for start, stop in ragged_chunks(sizes, sizes.device, update=True):
         groups = references.slice(start, stop)
@@ -113,45 +82,45 @@ def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iter
 
 
 def matched_starts(chunk: SegmentDigits, max_order: int) -> Iterator[tuple[int, Tensor]]:
-    """Yield each order, from 1 on, and where its matched n-grams start: ``(..., slots)`` bool."""
+    """Yield each order, from 1 on, and where its matched n-grams start: ``(slots,)`` bool."""
     for keys in sorted_keys(chunk.tokens, max_order):
         for order in keys.orders:
             yield order, _starts(keys, order, chunk)
 
 
 def _longest_orders(chunk: SegmentDigits, max_order: int) -> Tensor:
-    slots = chunk.tokens.remaining.shape[-1]
+    slots = len(chunk.tokens.remaining)
     longest = torch.zeros_like(chunk.tokens.remaining)
     if slots == 0:
         return longest
-    slot = torch.arange(slots, device=longest.device)
+    slot = torch.arange(slots, device="cpu")
     for order, starts in matched_starts(chunk, max_order):
         # A matched n-gram ends inside its document, so it never covers tokens of the next one.
-        latest = torch.where(starts, slot, -order).cummax(-1).values
+        latest = torch.where(starts, slot, -order).cummax(0).values
         longest = torch.where(slot - latest < order, order, longest)
     return longest
 
 
 def _starts(keys: SortedKeys, order: int, chunk: SegmentDigits) -> Tensor:
-    """Return for each slot whether a matched n-gram starts there, ``(..., slots)`` bool."""
+    """Return for each slot whether a matched n-gram starts there, ``(slots,)`` bool."""
     prefix = keys.prefix(order)
-    slots = prefix.shape[-1]
+    slots = len(prefix)
     bits = bit_length(slots)
     # Sort the slots of each run by document, the hypothesis first.
-    by_slot = torch.sort((run_starts(prefix).cumsum(-1, dtype=torch.int64) << bits) | keys.slot).values
+    by_slot = torch.sort((run_starts(prefix).cumsum(0, dtype=torch.int64) << bits) | keys.slot).values
     run, slot = by_slot >> bits, by_slot & ((1 << bits) - 1)
     if chunk.document is None:
         document = (slot >= chunk.hypothesis_slots).long()
     else:
-        document = chunk.document.expand_as(slot).gather(-1, slot)
-    index = torch.arange(slots, device=run.device).expand_as(run)
+        document = chunk.document[slot]
+    index = torch.arange(slots, device="cpu")
     first = index * run_starts(run * chunk.documents + document)
-    occurrence = index - first.cummax(-1).values + 1
+    occurrence = index - first.cummax(0).values + 1
     is_hypothesis = document == 0
     in_hypothesis, in_reference = (
-        run.new_zeros((*run.shape[:-1], slots + 1)).scatter_reduce(-1, run, occurrence * side, "amax")
+        run.new_zeros(slots + 1).scatter_reduce(0, run, occurrence * side, "amax")
         for side in (is_hypothesis, ~is_hypothesis)
     )
-    limit = torch.where(is_hypothesis, in_reference.gather(-1, run), in_hypothesis.gather(-1, run))
+    limit = torch.where(is_hypothesis, in_reference[run], in_hypothesis[run])
     matched = (occurrence <= limit) & keys.valid(prefix)
-    return torch.zeros_like(matched).scatter(-1, slot, matched)
+    return torch.zeros_like(matched).scatter(0, slot, matched)

@@ -24,11 +24,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ngram_metrics._core.basics.option_checks import Average
+from ngram_metrics._core.basics.option_checks import Average, checked_order
 from ngram_metrics._core.counting.documents import float_dtype
 from ngram_metrics._core.counting.matches import count_ngrams
 from ngram_metrics._core.counting.python_matches import Tokens, match_each
-from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, OrderMeasure, PairCounts
+from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, PairCounts, limit_of
 from ngram_metrics._core.scoring.references import PairMeasure
 from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
@@ -39,12 +39,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class OverlapMeasure(OrderMeasure[MatchStatistics], PairMeasure[MatchStatistics]):
-    """N-gram overlap of the order ``ngram``."""
+class OverlapMeasure(PairMeasure[MatchStatistics]):
+    """N-gram overlap of the order ``ngram``, 1 to 1,000."""
 
     ngram: int = 1
 
     layout = Layout(MatchStatistics, (None, None, None))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ngram", checked_order(self.ngram))
+
+    def signature(self) -> dict[str, str]:
+        return {"order": str(self.ngram)}
+
+    def python_limit(self, tokenizer: object) -> int:
+        return limit_of(tokenizer, self.ngram)
 
     @property
     def pair_orders(self) -> tuple[int, ...]:

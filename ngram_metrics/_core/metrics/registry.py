@@ -10,10 +10,7 @@ from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 
 #: The file of each metric.
-_FILES = {
-    **{"bleu": "bleu", "chrf": "chrf", "chrf++": "chrf", "rouge": "rouge", "overlap": "overlap", "gleu": "gleu"},
-    **{"ter": "ter", "repetition": "repetition"},
-}
+_FILES = {"bleu": "bleu", "chrf": "chrf", "chrf++": "chrf", "rouge": "rouge", "overlap": "overlap"}
 
 
 class _Registry(Mapping[str, MetricRow]):

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 from ngram_metrics._core.basics.lazy import torch
-from ngram_metrics._core.basics.option_checks import checked_order
 from ngram_metrics._core.counting.documents import Batch, DocumentGroups
 from ngram_metrics._core.text.word_rules import has_splitter
 
@@ -97,12 +96,8 @@ class Measure(ABC, Generic[Statistics]):
 
     #: The columns of the statistics in a row.
     layout: Layout[Statistics]
-    #: Whether a higher score is better. Comparisons respect it; MBR decoding and rewards require True.
+    #: Whether a higher score is better.
     higher_is_better: ClassVar[bool] = True
-    #: Whether hypotheses are compared with references; a measure of texts alone ignores the references of a batch.
-    has_references: ClassVar[bool] = True
-    #: Texts of systems and references read at a time, which limits memory; a progress bar moves after each such part.
-    texts_at_once: ClassVar[int] = 1 << 13
 
     @abstractmethod
     def signature(self) -> dict[str, str]:
@@ -184,21 +179,6 @@ class Measure(ABC, Generic[Statistics]):
     def score_pairs(self, *counts: PairCounts) -> Tensor:
         """Return the scores of pairs from the counts of each kind of token."""
         return self.score(self.pair_statistics(*counts))
-
-
-class OrderMeasure(Measure[Statistics]):
-    """A measure whose only setting is the longest order, ``ngram``, 1 to 1,000, which a dataclass gives a default."""
-
-    ngram: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "ngram", checked_order(self.ngram))
-
-    def signature(self) -> dict[str, str]:
-        return {"order": str(self.ngram)}
-
-    def python_limit(self, tokenizer: object) -> int:
-        return limit_of(tokenizer, self.ngram)
 
 
 #: A measure with any type of statistics, for code that does not look into them.

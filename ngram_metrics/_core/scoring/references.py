@@ -152,8 +152,7 @@ class PairMeasure(Measure[Statistics]):
         statistics = self.pair_statistics(*counts)
         if pairs.segment is None:
             return statistics
-        score = self.selection_score(statistics)
-        return best_statistics(statistics, score if self.higher_is_better else -score, pairs)
+        return best_statistics(statistics, self.selection_score(statistics), pairs)
 
     def selection_score(self, statistics: Statistics) -> Tensor:
         """Return the score ``(...)`` by which the best reference is chosen."""

@@ -20,7 +20,7 @@ from ngram_metrics._core.scoring.measure import TOKEN_LIMIT, AnyMeasure
 from ngram_metrics._core.scoring.resampling import ENDS, SEED, bootstrap_scores, clusters_of, interval
 from ngram_metrics._core.scoring.rows import pack, score_corpora, score_rows, unpack
 from ngram_metrics._core.scoring.signature import format_signature
-from ngram_metrics._core.text.input_forms import Kind, PaddedSegments, Segments, read, read_texts
+from ngram_metrics._core.text.input_forms import Kind, PaddedSegments, Segments, read
 from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.messages import type_name, warn_of_no_segment
 from ngram_metrics._core.text.reader import Reader
@@ -95,13 +95,11 @@ class Scorer:
         if not self.titles:
             object.__setattr__(self, "titles", {name: name for name in self.values})
 
-    def __call__(
-        self, preds: Hypotheses, target: References | None, device: torch.device | str | None = None
-    ) -> Tensor:
+    def __call__(self, preds: Hypotheses, target: References, device: torch.device | str | None = None) -> Tensor:
         """Read, count and score a batch, and warn if it has no segments.
 
-        ``target`` is ignored by a measure without references. The result is on ``device``; None for the device of
-        padded ids, else the CPU. The errors are those of ``input_forms.read`` and of ``Reader.encode``.
+        The result is on ``device``; None for the device of padded ids, else the CPU. The errors are those of
+        ``input_forms.read`` and of ``Reader.encode``.
 
         Returns:
             Scores from 0 to 1, float64 (float32 if the device has no float64): ``score_shape``; for average none
@@ -128,7 +126,7 @@ class Scorer:
         scores = score_corpora(self.measure, sums, max(1, len(rows)), self.average)
         return scores if len(rows) else torch.full_like(scores, self.empty_score)
 
-    def count(self, preds: Hypotheses, target: References | None) -> Counted:
+    def count(self, preds: Hypotheses, target: References) -> Counted:
         """Read and count a batch, or raise the errors of ``input_forms.read`` and of ``Reader.encode``."""
         return self._count(self._read(preds, target))
 
@@ -139,10 +137,8 @@ class Scorer:
         rows = pack(self.measure.statistics(batch), self.measure.layout)
         return Counted(rows, segments.known_kind, batch.sides.references, batch.leading_shape)
 
-    def _read(self, preds: Hypotheses, target: References | None) -> Segments | PaddedSegments:
-        if self.measure.has_references:
-            return read(preds, target, self.reader.sample_padding)
-        return read_texts(preds)
+    def _read(self, preds: Hypotheses, target: References) -> Segments | PaddedSegments:
+        return read(preds, target, self.reader.sample_padding)
 
     def is_counted_in_python(self, segments: Segments | PaddedSegments) -> bool:
         """Return whether a batch is counted in plain Python: a small one on a CPU that the reader reads in Python."""
@@ -199,14 +195,6 @@ class Scorer:
         """The index of the value by which pairs are scored: of ROUGE, F."""
         return self.values[next(iter(self.titles.values()))]
 
-    def refuse_lower(self, seeker: str) -> None:
-        """Raise ValueError if a lower score is better, where ``seeker`` looks for the highest one."""
-        if not self.measure.higher_is_better:
-            names = " or ".join(self.values)
-            raise ValueError(
-                f"{seeker} looks for the highest score, and a lower {names} is better: expected a metric such as ChrF()"
-            )
-
     def rename(self, name: str) -> Scorer:
         """Return the same metric with another name for its single value, or itself if it has several."""
         if len(self.values) > 1:
@@ -250,7 +238,7 @@ class Scorer:
         """
         settings = {"unit": kind, "avg": self.average}
         settings |= {**self.reader.signature(kind), **self.measure.signature(), **draws}
-        return format_signature(settings, references if self.measure.has_references else None)
+        return format_signature(settings, references)
 
 
 class MetricRow(NamedTuple):
@@ -262,7 +250,6 @@ class MetricRow(NamedTuple):
         text_options: the options for text that it takes, as the command names them, and their names in that function.
         options: the options by which it differs from other metrics that it makes.
         pair_names: the names under which it scores pairs, for MBR decoding; ROUGE has one for each key.
-        needs_references: whether hypotheses are compared with references.
     """
 
     title: str
@@ -270,7 +257,6 @@ class MetricRow(NamedTuple):
     text_options: Mapping[str, str] = MappingProxyType({})
     options: Mapping[str, Any] = MappingProxyType({})
     pair_names: tuple[str, ...] = ()
-    needs_references: bool = True
 
 
 def count_systems(

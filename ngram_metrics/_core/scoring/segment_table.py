@@ -13,7 +13,7 @@ from typing import Any
 from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.basics.option_checks import pad_ids, refuse_average_none
 from ngram_metrics._core.scoring.scorer import Scorer
-from ngram_metrics._core.text.input_forms import Segments, read, read_texts
+from ngram_metrics._core.text.input_forms import Segments, read
 from ngram_metrics._core.text.input_types import Document, Hypotheses, References
 from ngram_metrics._core.text.messages import type_name, visible
 
@@ -50,10 +50,10 @@ class SegmentTable:
         """Forget all rows."""
         self.rows = []
 
-    def add(self, preds: Hypotheses, target: References | None) -> None:
+    def add(self, preds: Hypotheses, target: References) -> None:
         """Add the first segments of a batch, as ``update`` takes it, until there are enough.
 
-        ``target`` is None if no metric needs references. Several hypotheses for a segment raise ValueError.
+        Several hypotheses for a segment raise ValueError.
         """
         missing = self._size - len(self.rows)
         if missing <= 0 or not len(preds):
@@ -62,7 +62,7 @@ class SegmentTable:
             raise ValueError("several hypotheses for each segment: expected one, or segments=0, which shows none")
         if not isinstance(preds, str):  # a str is one segment, and all of target is its references
             preds = preds[:missing]
-            target = target if target is None or isinstance(target, str) else target[:missing]
+            target = target if isinstance(target, str) else target[:missing]
         scores: dict[str, list[float]] = {}
         for name, metric in self._metrics.items():
             scorer: Scorer = metric.scorer.segment_scorer()
@@ -85,9 +85,9 @@ class SegmentTable:
         return "\n".join(lines)
 
 
-def _texts(preds: Hypotheses, target: References | None, padding: Sequence[int]) -> list[tuple[str, str]]:
+def _texts(preds: Hypotheses, target: References, padding: Sequence[int]) -> list[tuple[str, str]]:
     """Return each hypothesis with its references, one line per reference."""
-    segments = read_texts(preds) if target is None else read(preds, target)
+    segments = read(preds, target)
     references: Iterable[Iterable[Document]] = segments.references  # of padded ids
     if isinstance(segments, Segments):
         remaining = iter(segments.references)

@@ -12,7 +12,7 @@ SIGNATURE_FIELDS = (
     *("bs", "ar", "clusters", "seed", "test", "alternative", "correction"),
     *("avg", "unit", "case", "eff", "tok", "smooth", "order", "weights"),
     *("nc", "nw", "beta", "space"),
-    *("keys", "multiref", "alpha", "norm", "punct", "asian", "stem", "split", "sep"),
+    *("keys", "multiref", "alpha", "norm", "stem", "split", "sep"),
     "pad",
 )
 
@@ -24,12 +24,12 @@ def format_references(fewest: int, most: int) -> str:
     return str(most) if fewest == most else f"{fewest}-{most}"
 
 
-def format_signature(settings: Mapping[str, str], references: str | None) -> str:
+def format_signature(settings: Mapping[str, str], references: str) -> str:
     """Return settings by the names of their fields, which may be packages, in the order of a signature.
 
-    ``references`` is the number of references of a segment, such as ``1`` or ``1-4``; None for a metric without any.
+    ``references`` is the number of references of a segment, such as ``1`` or ``1-4``.
     """
-    fields = {} if references is None else {"nrefs": references}
+    fields = {"nrefs": references}
     fields |= {name: settings[name] for name in SIGNATURE_FIELDS if name in settings}
     fields |= {name: value for name, value in settings.items() if name not in SIGNATURE_FIELDS}
     return "|".join(f"{name}:{value}" for name, value in {**fields, "version": f"ngram_metrics-{__version__}"}.items())

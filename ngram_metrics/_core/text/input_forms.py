@@ -71,7 +71,6 @@ class Segments(NamedTuple):
         hypothesis_counts: for rows of documents, see ``_core.text.groups``: the number of hypotheses of each
             row; ``counts`` may then be 0.
         padded: whether each document was a row of a padded tensor or array, hypotheses first; empty if none was.
-        together: whether equal tokens of different segments must have one number.
         token_types: the types of all tokens, ``int`` for tensors; empty for text.
     """
 
@@ -81,7 +80,6 @@ class Segments(NamedTuple):
     counts: list[int]
     hypothesis_counts: list[int] | None = None
     padded: Sequence[bool] = ()
-    together: bool = False
     token_types: Set[type] = frozenset()
 
     @property
@@ -100,8 +98,6 @@ class Segments(NamedTuple):
     def columns(self) -> list[NDArray[np.int64]]:
         """The number of documents of each segment or row: hypotheses of each system, and references."""
         counts = np.array(self.counts, np.int64)
-        if self.together:
-            return [np.array([len(side)], np.int64) for side in (self.hypotheses, self.references)]
         if self.hypothesis_counts is not None:
             return [np.array(self.hypothesis_counts, np.int64), counts]
         systems = len(self.hypotheses) // max(1, len(counts))
@@ -127,13 +123,11 @@ class PaddedSegments(NamedTuple):
         references: ``(segments, references, width)`` of an integer dtype.
         leading_shape: if there are several hypotheses, samples, for each segment: ``(segments, samples)``; each sample
             then is a segment with the same references.
-        together: whether equal ids of different segments must have one number.
     """
 
     hypotheses: Tensor
     references: Tensor
     leading_shape: tuple[int, int] | None = None
-    together: bool = False
 
     @property
     def kind(self) -> Literal["ids"]:
@@ -158,9 +152,7 @@ def grouped_name(index: int, counts: Sequence[int], document: str = "reference",
     return f"{document} {index - ends[group_index] + counts[group_index]} of {group} {group_index}"
 
 
-def read(
-    preds: Hypotheses, target: References | None, padding: Container[int] | None = None
-) -> Segments | PaddedSegments:
+def read(preds: Hypotheses, target: References, padding: Container[int] | None = None) -> Segments | PaddedSegments:
     """Find the kind of a batch, and check it.
 
     ``padding`` is the ids that are not tokens, if ``preds`` may be samples: padded ids ``(segments, samples, width)``.
@@ -231,25 +223,20 @@ def _read_lists(preds: object, target: object, tensors: tuple[type, ...]) -> Seg
     return batch._replace(kind=kind, padded=padded, token_types=types)
 
 
-def read_texts(texts: Hypotheses, together: bool = False, name: str = "texts") -> Segments | PaddedSegments:
-    """Find the kind of texts without references, and check them, with the errors of ``read`` for hypotheses.
+def read_documents(ids: Hypotheses) -> Segments | Tensor:
+    """Check documents of ids without references, with the errors of ``read`` for hypotheses.
 
-    Padded ids may be samples, ``(segments, samples, width)``. ``together`` says whether texts are compared with each
-    other, and ``name`` names them in an error.
+    Padded ids are returned as a tensor ``(documents, width)``, and documents that are not ids as they are.
     """
-    ids = to_tensor_or_list([texts] if isinstance(texts, str) else texts, name)
-    if isinstance(ids, tensor_types()):
-        leading_shape = None
-        if ids.dim() == 3:
-            leading_shape = (ids.shape[0], ids.shape[1])
-            ids = ids.flatten(0, 1)
-        _check_rows(name, ids)
-        return PaddedSegments(ids, ids.new_empty(len(ids), 0, 0), leading_shape, together)
-    items = _items(name, ids)
+    documents = to_tensor_or_list([ids] if isinstance(ids, str) else ids, "ids")
+    if isinstance(documents, tensor_types()):
+        _check_rows("ids", documents)
+        return documents
+    items = _items("ids", documents)
     is_text = not items or isinstance(items[0], str)
     hypotheses, types = checked_segments(items, is_text, segment_name)
     kind = "text" if is_text else common_kind(types, hypotheses, segment_name)
-    return Segments(kind, hypotheses, [], [0] * len(hypotheses), together=together, token_types=types)
+    return Segments(kind, hypotheses, [], [0] * len(hypotheses), token_types=types)
 
 
 def to_tensor_or_list(value: object, where: str) -> Any:

@@ -149,11 +149,7 @@ def warn_of_another_tokenizer(tokenizer: object, hypotheses: Sequence[str], refe
         )
 
 
-def warn_of_unsplit_texts(
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    advice: str = "tokenizer='zh' for Chinese, 'ja-mecab' for Japanese, 'unicode' for Thai, or 'char' for any script",
-) -> None:
+def warn_of_unsplit_texts(hypotheses: Sequence[str], references: Sequence[str]) -> None:
     """Warn if a rule that splits at spaces meets texts most of which are in a script without spaces."""
     few = [text[:_FEW_CHARACTERS] for texts in (hypotheses, references) for text in texts[:_FEW_TEXTS]]
     joined = " ".join(few)
@@ -166,7 +162,7 @@ def warn_of_unsplit_texts(
         if counts and sum(counts) >= shortest * len(counts) and 2 * sum(counts) > sum(map(len, parts)):
             warn_user(
                 "the texts have no spaces between words, and this tokenizer splits at spaces: a segment is one word. "
-                f"Pass {advice}"
+                "Pass tokenizer='zh' for Chinese, 'ja-mecab' for Japanese, 'unicode' for Thai, or 'char' for any script"
             )
             return
 

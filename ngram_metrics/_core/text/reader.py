@@ -21,7 +21,7 @@ from ngram_metrics._core.counting.documents import (
     ragged_sides,
 )
 from ngram_metrics._core.counting.numpy_matches import must_use_torch
-from ngram_metrics._core.text.input_forms import PaddedSegments, Segments, read, read_texts
+from ngram_metrics._core.text.input_forms import PaddedSegments, Segments, read
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.input_warnings import warn_of_texts_as_tokens
 from ngram_metrics._core.text.messages import NameOf
@@ -89,11 +89,9 @@ class Reader(ABC):
     ) -> Batch:
         """Read the texts of several systems, one per segment, into a batch of all segments of each system in turn.
 
-        Either no segment has references, or each has one or more. The errors are those of ``read`` and ``encode``.
+        The errors are those of ``read`` and ``encode``.
         """
-        # An empty text is a reference, an empty list is none.
-        has_references = any(isinstance(item, str) or item for item in references)
-        segments = read(systems[0], references) if has_references else read_texts(systems[0])
+        segments = read(systems[0], references)
         assert isinstance(segments, Segments)
         every = list(chain.from_iterable(systems))
         batch = self.encode(segments._replace(hypotheses=every))
@@ -196,9 +194,9 @@ class Reader(ABC):
         return batch_of(segments, tokens)
 
     def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batch:
-        """Encode padded ids without gaps: on a CPU, or together, as lists, else in steps that do not depend on data."""
+        """Encode padded ids without gaps: on a CPU as lists, else in steps that do not depend on data."""
         sides: RaggedSides | PaddedSides
-        if not segments.together and (must_use_torch() or not all(map(has_data, segments[:2]))):
+        if must_use_torch() or not all(map(has_data, segments[:2])):
             sides = padded_sides(segments.hypotheses, segments.references, dropped, self.sentence_separator_id)
         else:
             sides = ragged_sides(segments.hypotheses, segments.references, dropped, self.sentence_separator_id)

@@ -1,4 +1,4 @@
-"""Where n-grams match, against plain loops: in both layouts, however the work is cut, and as a public function."""
+"""Where n-grams match, against plain loops, however the work is cut."""
 
 from collections import Counter
 
@@ -9,15 +9,11 @@ import torch
 from draws import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import by_count, documents_of, padded_sides, present_references, ragged_sides
+from layouts import by_count, documents_of, ragged_sides
 
 from ngram_metrics._core.counting import documents as documents_module
 from ngram_metrics._core.counting.matched_positions import chunks_of, matched_positions, matched_starts
 from ngram_metrics._core.counting.matches import count_matches
-from ngram_metrics.functional import matched_orders
-
-LAYOUTS = {"ragged": ragged_sides, "padded": padded_sides}
-both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
 
 document = st.lists(st.integers(0, 2), max_size=14)
 batches = st.lists(st.tuples(document, st.lists(document, min_size=1, max_size=3)), max_size=5)
@@ -56,38 +52,32 @@ def expected(batch, longest):
     return hypotheses, references
 
 
-def documents(layout, sides, orders):
-    """Orders as lists, and nothing but 0 past the ends."""
+def documents(sides, orders):
+    """Orders as lists."""
     hypotheses = sides.hypotheses._replace(ids=orders[0])
     references = sides.references.tokens._replace(ids=orders[1])
-    if layout == "ragged":
-        return documents_of(hypotheses), by_count(documents_of(references), sides.references.counts.tolist())
-    for part in (hypotheses, references):
-        assert not (part.ids * (torch.arange(part.ids.shape[-1]) >= part.lengths.unsqueeze(-1))).any()
-    return documents_of(hypotheses), present_references(sides.references._replace(tokens=references))
+    return documents_of(hypotheses), by_count(documents_of(references), sides.references.counts.tolist())
 
 
-@both_layouts
 @examples(*({"batch": SEGMENTS, "longest": longest, "slots": slots} for longest in (6, 40) for slots in SLOTS))
 @given(batch=batches, longest=st.integers(1, 6) | st.just(40), slots=st.sampled_from(SLOTS))
-def test_orders_are_those_of_plain_loops(layout, batch, longest, slots):
+def test_orders_are_those_of_plain_loops(batch, longest, slots):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(documents_module, "CPU_SLOTS", slots)
-        sides = LAYOUTS[layout](batch)
+        sides = ragged_sides(batch)
         found = matched_positions(sides, longest)
     assert {part.dtype for part in found} == {torch.int64}
-    assert documents(layout, sides, found) == expected(batch, longest)
+    assert documents(sides, found) == expected(batch, longest)
 
 
-@both_layouts
 @given(batch=batches.filter(bool), longest=st.integers(1, 6))
-def test_as_many_ngrams_are_matched_as_count_matches_counts(layout, batch, longest):
-    sides = LAYOUTS[layout](batch)
+def test_as_many_ngrams_are_matched_as_count_matches_counts(batch, longest):
+    sides = ragged_sides(batch)
     counted = [0] * longest
-    for chunk in chunks_of(sides):
-        if chunk.tokens.digits.shape[-1]:
+    for chunk in chunks_of(*sides):
+        if len(chunk.tokens.digits):
             for order, starts in matched_starts(chunk, longest):
-                counted[order - 1] += int(starts[..., : chunk.hypothesis_slots].sum())
+                counted[order - 1] += int(starts[: chunk.hypothesis_slots].sum())
     assert (
         counted
         == count_matches(sides, longest).sum(0).tolist()
@@ -95,67 +85,16 @@ def test_as_many_ngrams_are_matched_as_count_matches_counts(layout, batch, longe
     )
 
 
-@both_layouts
-def test_one_giant_document(layout):
+def test_one_giant_document():
     draw = np.random.default_rng(0)
     one, other = (draw.integers(0, 40, 12_000).tolist() for _ in range(2))
     batch = [(one, [other, other[::-1]]), ([1], [[1]])]
-    sides = LAYOUTS[layout](batch)
-    assert documents(layout, sides, matched_positions(sides, 4)) == expected(batch, 4)
+    sides = ragged_sides(batch)
+    assert documents(sides, matched_positions(sides, 4)) == expected(batch, 4)
 
 
-@both_layouts
 @pytest.mark.parametrize("surroundings", ["bfloat16 by default"], indirect=True)
-def test_the_numbers_of_many_ngrams_are_integers(layout, surroundings):
+def test_the_numbers_of_many_ngrams_are_integers(surroundings):
     one = list(range(400))
-    sides = LAYOUTS[layout]([(one, [one])])
-    assert documents(layout, sides, matched_positions(sides, 1)) == ([[1] * 400], [[[1] * 400]])
-
-
-# The function.
-
-PREDS = [[5, 3, 0, 9, 3], [3, 0, 0, 0, 0]]
-TARGET = [[5, 3, 7, 9, 0, 0], [0, 0, 0, 0, 0, 0]]
-ORDERS = [[2, 2, 0, 1, 0], [0, 0, 0, 0, 0]]
-
-
-def test_padded_ids_keep_their_shape():
-    for make in (torch.tensor, np.array, lambda rows: torch.tensor(rows, dtype=torch.int32)):
-        orders = matched_orders(make(PREDS), make(TARGET), pad_id=0)
-        assert isinstance(orders, torch.Tensor)
-        assert orders.tolist() == ORDERS
-    beside_lists = matched_orders(torch.tensor(PREDS), TARGET, pad_id=0)
-    assert beside_lists.tolist() == ORDERS
-    assert matched_orders(torch.tensor([[-100, 3]]), torch.tensor([[3, 3]]), pad_id=0).tolist() == [[0, 1]]
-
-
-def test_lists_of_ids_keep_their_places():
-    for of_row in (list, torch.tensor, np.array):
-        orders = matched_orders([of_row(row) for row in PREDS], [of_row(row) for row in TARGET], pad_id=0)
-        assert [part.tolist() for part in orders] == ORDERS
-    assert [part.tolist() for part in matched_orders([[1, 2], []], [[2], [3]])] == [[0, 1], []]
-    assert matched_orders([[1, 2, 3, 4, 5]], [[1, 2, 3, 4, 5]])[0].tolist() == [4] * 5
-
-
-def test_text_and_tokens():
-    texts = ["the cat, the cat", "", "A dog"]
-    references = [["the cat is", "no cat, the"], ["x"], ["a dog"]]
-    found = matched_orders(texts, references, ngram=2, tokenizer="13a")
-    assert [part.tolist() for part in found] == [[2, 2, 2, 2, 0], [], [0, 1]]
-    assert matched_orders("A dog", "a dog", lowercase=True)[0].tolist() == [2, 2]
-    assert matched_orders([["a", "b"]], [["b"]])[0].tolist() == [0, 1]
-    assert matched_orders([], []) == []
-
-
-@pytest.mark.parametrize(
-    ("preds", "options", "words"),
-    [
-        (["a"], {"ngram": 0}, "ngram order must be greater than zero"),
-        ([[1]], {"tokenizer": str.split}, "tokenizer is an option for text, but the segments are ids"),
-        (torch.tensor([[1]]), {}, "a padded tensor of ids needs pad_id"),
-        ([[-1]], {}, "segment 0 has the id -1"),
-    ],
-)
-def test_what_cannot_be_read_is_refused(preds, options, words):
-    with pytest.raises(ValueError, match=words):
-        matched_orders(preds, preds, **options)
+    sides = ragged_sides([(one, [one])])
+    assert documents(sides, matched_positions(sides, 1)) == ([[1] * 400], [[[1] * 400]])

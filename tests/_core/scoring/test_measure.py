@@ -25,10 +25,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:ROUGE's rule for words")
 # What is counted once more in other company or another shape: there the tests against plain Python have many examples.
 few = fewer(3)
 each = pytest.mark.parametrize("measured", MEASURES.values(), ids=MEASURES)
-_similar = {name: measured for name, measured in MEASURES.items() if measured.higher_is_better}
-each_similarity = pytest.mark.parametrize("measured", _similar.values(), ids=_similar)
-_of_ids = {name: measured for name, measured in MEASURES.items() if not measured.text_only}
-each_of_ids = pytest.mark.parametrize("measured", _of_ids.values(), ids=_of_ids)
 
 
 def subclasses(of: type) -> set[type]:
@@ -117,7 +113,7 @@ def test_any_leading_shape_scores_as_its_rows_do(measured, data, shape):
     assert (scores.shape, scores.dtype) == ((*shape, *measure.score_shape), torch.float64)
     assert scores.reshape(expected.shape).numpy() == measured.close(expected.numpy())
     assert ((expected >= 0) & (expected < math.inf)).all()
-    if measured.higher_is_better and settings.get("smooth") not in ("floor", "add-k"):
+    if settings.get("smooth") not in ("floor", "add-k"):
         assert (expected <= 1 + 1e-12).all()
     if measured.averages[2:]:
         parts = measure.parts(chosen)
@@ -131,18 +127,17 @@ def test_any_leading_shape_scores_as_its_rows_do(measured, data, shape):
 @few
 @given(data=st.data())
 def test_what_is_its_own_reference_has_the_best_score(measured, data):
-    best = 1 if measured.higher_is_better else 0
     settings, document = data.draw(measured.perfect)
     batch = [(document, [measured.of_text("c"), document]), (document, [document])]
     if measured.averages[2:]:
         shape = measured.make(settings).score_shape
-        assert measured.scored(settings, batch, "none").numpy() == measured.close(np.full((2, *shape), best))
-        assert measured.scored(settings, batch, "micro").numpy() == measured.close(np.full(shape, best))
+        assert measured.scored(settings, batch, "none").numpy() == measured.close(np.ones((2, *shape)))
+        assert measured.scored(settings, batch, "micro").numpy() == measured.close(np.ones(shape))
     else:
         assert measured.scored(settings, batch[1:], "none").numpy() == pytest.approx(1)
 
 
-@each_similarity
+@each
 def test_nothing_scores_0_and_so_does_no_match(measured):
     texts = [("", [""]), ("", ["a"]), ("a", [""]), ("a", ["", ""]), ("aaaaa", ["bbbbb"])]
     nothing = sample(measured, texts)
@@ -185,7 +180,7 @@ def test_the_surroundings_of_a_training_loop_change_no_score(measured):
             assert scores.numpy() == measured.close(measured.expected(settings, batch, average))
 
 
-@each_of_ids
+@each
 def test_padded_ids_are_scored_without_waiting_for_the_device(measured):
     """On the meta device there are no data: whatever would have to read some raises."""
     preds, target = torch.zeros(3, 7, device="meta").long(), torch.zeros(3, 2, 5, device="meta").long()

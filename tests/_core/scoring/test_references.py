@@ -1,7 +1,6 @@
 """Several references a sentence: pairs laid out, the best of them chosen, all of them summed."""
 
 import operator
-from collections import Counter
 from functools import partial, reduce
 
 import pytest
@@ -10,8 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from layouts import padded_sides, ragged_sides
 
-from ngram_metrics._core.counting.documents import Batch
-from ngram_metrics._core.metrics.overlap import OverlapMeasure
 from ngram_metrics._core.scoring.references import best_pair, pair_up, sum_over_references
 from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
 
@@ -55,26 +52,6 @@ def test_the_best_pair_is_the_first_of_the_highest(columns, batch, seed, first):
         index = [there.nonzero().flatten()[pairs.segment[there.bool()] == i].tolist() for i in range(len(batch))]
         expected = [[index[i][reference] for reference in chosen] for i, chosen in enumerate(number)]
         assert best.reshape(len(batch), -1).tolist() == expected
-
-
-class Unmatched(OverlapMeasure):
-    """The words of the hypothesis without a match: a lower score is better."""
-
-    higher_is_better = False
-
-    def score(self, statistics):
-        return (statistics.hypothesis_totals - statistics.matches).double()
-
-
-@given(batches)
-def test_where_a_lower_score_is_better_the_lowest_is_the_best(batch):
-    expected = [
-        min(len(hypothesis) - (Counter(hypothesis) & Counter(reference)).total() for reference in references)
-        for hypothesis, references in batch
-    ]
-    measure = Unmatched(1)
-    for sides in (ragged_sides(batch), padded_batch(batch)):
-        assert measure.score(measure.statistics(Batch(sides))).tolist() == expected
 
 
 @pytest.mark.parametrize("columns", [(), (2,), (2, 3)])

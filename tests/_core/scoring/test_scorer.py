@@ -23,7 +23,6 @@ from ngram_metrics._core.metrics.bleu import BleuMeasure, make_bleu
 from ngram_metrics._core.metrics.chrf import make_chrf
 from ngram_metrics._core.metrics.overlap import make_overlap
 from ngram_metrics._core.metrics.registry import REGISTRY, make_metric
-from ngram_metrics._core.metrics.repetition import make_repetition
 from ngram_metrics._core.metrics.rouge import Reducer, RougeMeasure, make_rouge
 from ngram_metrics._core.scoring.rows import PYTHON_ROWS, score_corpora, score_rows
 from ngram_metrics._core.scoring.scorer import Counted, Scorer
@@ -65,7 +64,6 @@ SCORERS: dict[str, Scorer] = {
     "rouge weighed": of_ignite("best", 0.0),
     "rouge sum": of_ignite("sum", 0.7),
     "overlap": make_overlap(2, average="none", pad_id=(0, -1)),
-    "repetition": make_repetition(2, pad_id=(0, -1)),
 }
 TEXT = st.lists(st.sampled_from(["a", "b.", "B", "runs", "1,5", "é", "中", "\n", " ", "&amp;", "a-b"]), max_size=9).map(
     " ".join
@@ -204,7 +202,7 @@ def count_steps(work: Callable[[], object]) -> int:
 LIMITED = {
     **{name: make_metric(name) for name in REGISTRY if make_metric(name).python_limit("text")},
     **{f"overlap {tokenizer}": make_overlap(tokenizer=tokenizer) for tokenizer in SPLITTERS},
-    **{f"{name} char": REGISTRY[name].make(tokenizer="char") for name in ("bleu", "rouge", "repetition")},
+    **{f"{name} char": REGISTRY[name].make(tokenizer="char") for name in ("bleu", "rouge")},
 }
 LIMITS = [*product(LIMITED, ["text"]), *((name, "ids") for name in REGISTRY if name in LIMITED and name != "chrf++")]
 
@@ -217,7 +215,7 @@ def test_plain_python_is_not_far_slower_at_its_limit(name: str, kind: str):
     ids = chance.choices(range(3000), [1 / rank for rank in range(1, 3001)], k=9999)
     tokens = " ".join(f"w{number}" for number in ids) if kind == "text" else ids
     size = scorer.python_limit(kind)
-    cut = size // 2 if scorer.measure.has_references else size
+    cut = size // 2
     preds, target = [tokens[1:cut]], [[tokens[cut:size]]]
     steps = []
     for limit in (size, 0):
@@ -239,8 +237,7 @@ def test_a_batch_on_either_side_of_the_limit_counts_as_its_segments_do(
     batch = [(token * 5, [token * 4, token * 3]), *drawn]
 
     def size_of(segments: list[Any]) -> int:
-        both = scorer.measure.has_references
-        return sum(size(one) + both * sum(map(size, several)) for one, several in segments)
+        return sum(size(one) + sum(map(size, several)) for one, several in segments)
 
     # Of Chinese text each character is a word, and the limit of zh is in bytes.
     size = (lambda text: len(text.encode())) if kind == "text" and "zh" in name else len
@@ -248,7 +245,7 @@ def test_a_batch_on_either_side_of_the_limit_counts_as_its_segments_do(
     copies = (limit - 20) // size_of(batch)
     alone = [scorer.count([one], [several]).stack_rows() for one, several in batch]
     batch = batch * copies
-    batch.append((token * (limit + excess - size_of(batch) - scorer.measure.has_references), [token]))
+    batch.append((token * (limit + excess - size_of(batch) - 1), [token]))
     rest = scorer.count([batch[-1][0]], [batch[-1][1]]).stack_rows()
     with pytest.MonkeyPatch.context() as patch:
         calls: list[str] = []

@@ -69,18 +69,6 @@ def test_tokens_and_ids_are_shown_without_padding(preds: Any, target: Any):
     assert [row[3] for row in table.rows] == pytest.approx([2 / 4, 1.0])  # recall: ignite's alpha is 0
 
 
-@pytest.mark.parametrize(
-    ("preds", "first"),
-    [(HYPOTHESES, HYPOTHESES[0]), (HYPOTHESES[0], HYPOTHESES[0]), (IDS, "5 6"), ([["x", "y"]], "x y")],
-)
-def test_segments_without_references(preds: Any, first: str):
-    metric = for_ignite.Repetition(ngram=1, pad_id=0 if preds is IDS else None)
-    table = SegmentTable({"repetition": metric}, IgniteMetric, 2)
-    table.add(preds, None)
-    assert table.rows[0] == [first, "", 1 / 6 if first == HYPOTHESES[0] else 0]
-    assert len(table.rows) == (1 if len(preds) == 1 or isinstance(preds, str) else 2)
-
-
 @example(["&amp; &#42;", "<script>x</script>"])
 @given(st.lists(st.text("|<>&\\`*_[]~#!()-+.:;/$ ab1\n", max_size=12), min_size=2, max_size=2))
 def test_no_text_is_markup_or_breaks_the_table(texts: list[str]):

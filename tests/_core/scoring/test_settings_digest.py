@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 
 import pytest
 
-from ngram_metrics._core.metrics.gleu import GleuMeasure
+from ngram_metrics._core.metrics.overlap import OverlapMeasure
 from ngram_metrics._core.metrics.registry import REGISTRY, make_metric
 from ngram_metrics._core.metrics.rouge import make_rouge
 from ngram_metrics._core.scoring.settings_digest import describe, digest
@@ -28,10 +28,10 @@ def test_every_setting_of_a_metric_is_in_its_digest_and_in_its_description(name)
 
 def test_a_new_option_is_digested_when_it_is_used_and_not_before():
     @dataclass(frozen=True)
-    class Folded(GleuMeasure):
+    class Folded(OverlapMeasure):
         fold: bool = False
 
-    assert digest(Folded(3)) != digest(GleuMeasure(3))  # another class
-    Folded.__name__ = "GleuMeasure"
-    assert digest(Folded(3)) == digest(GleuMeasure(3)) != digest(Folded(3, fold=True))
+    assert digest(Folded(3)) != digest(OverlapMeasure(3))  # another class
+    Folded.__name__ = "OverlapMeasure"
+    assert digest(Folded(3)) == digest(OverlapMeasure(3)) != digest(Folded(3, fold=True))
     assert describe(Folded(3)) == {"ngram": "3", "fold": "False"}

@@ -11,7 +11,7 @@ from ngram_metrics import Bleu, ROUGEScore, mbr
 from ngram_metrics._core.text import numbering
 from ngram_metrics._core.text.input_forms import read
 from ngram_metrics._core.text.word_reader import WordReader
-from ngram_metrics.functional import bleu_score, matched_orders, ngram_overlap
+from ngram_metrics.functional import bleu_score, ngram_overlap
 
 BIG = torch.tensor([[5, 6], [2**63 + 5, 6]], dtype=torch.uint64)
 
@@ -143,10 +143,3 @@ def test_integers_are_not_numbered_in_a_dict(monkeypatch):
     ids = [number * MODULUS for number in range(20)]
     assert bleu_score([ids], [ids]) == bleu_score([[np.int8(0), *ids[1:]]], [ids]) == 1
     assert ROUGEScore(sentence_separator_id=0)([ids], [ids])["rougeLsum_fmeasure"] == 1
-
-
-def test_orders_of_listed_ids_of_any_size():
-    ids = [2**63, 5, 0, 2**70]
-    orders = matched_orders([ids, []], [[2**63, 5], [1]], pad_id=0)
-    assert [row.tolist() for row in orders] == [[2, 2, 0, 0], []]
-    assert {row.dtype for row in orders} == {torch.int64}

@@ -190,8 +190,6 @@ FRAMES = {
         lambda frame: functional.chrf_score(["a", "b"], frame),
         lambda frame: functional.chrf_score(["a"], [frame]),
         lambda frame: functional.bleu_score([frame], [["a"]]),
-        lambda frame: functional.distinct(frame),
-        lambda frame: functional.near_duplicates(frame),
         lambda frame: functional.pairwise_chrf(frame, [["a"]]),
         lambda frame: functional.pairwise_chrf([["a"]], [frame]),
         lambda frame: mbr.decode(ChrF(), frame),

@@ -247,7 +247,6 @@ def test_a_warning_names_the_line_of_the_user():
         lambda: several(*batch),
         lambda: of_ignite.update(batch),
         lambda: functional.bleu_score(*batch),
-        lambda: functional.matched_orders(*batch),
         lambda: mbr.decode(metric, batch[:1]),
         lambda: functional.bleu_score(["the cat sat"], [["the", "cat", "sat"]]),
         lambda: functional.rouge_score(["слово"], ["слово"]),

@@ -30,7 +30,7 @@ def cells_of(path: Path) -> list[list[str]]:
 FILES_OF = ("base.txt", "other.txt", "-r", "ref.txt", "ref2.txt")
 
 
-@pytest.mark.parametrize("options", [(), ("-c", "0.9", "-m", "bleu,chrf++,rouge,gleu", "--lowercase")], ids=str)
+@pytest.mark.parametrize("options", [(), ("-c", "0.9", "-m", "bleu,chrf++,rouge,overlap", "--lowercase")], ids=str)
 def test_the_numbers_are_those_of_the_command(folder, capsys, options):
     printed(capsys, *FILES_OF, *options, "--report", "page.html", "--segments", "lines.jsonl")
     level = options or ("-c",)
@@ -99,12 +99,12 @@ def test_metrics_that_split_at_whitespace_leave_the_words_of_the_page(folder, ca
         return [data["of_systems"], data["of_references"]]
 
     words = words_of("-m", "bleu")
-    for names in ("gleu", "overlap,bleu", "chrf"):
+    for names in ("overlap", "overlap,bleu", "chrf"):
         assert words_of("-m", names) == words
-    evaluate(["the cat, here."], ["the cat here"], "gleu").write_report("page.html")
+    evaluate(["the cat, here."], ["the cat here"], "overlap").write_report("page.html")
     data = data_of(folder / "page.html")
     assert [data["of_systems"], data["of_references"]] == words
-    assert words_of("-m", "gleu", "--tokenizer", "none") != words
+    assert words_of("-m", "overlap", "--tokenizer", "none") != words
 
 
 def test_a_text_that_is_rewritten_before_it_is_split_is_shown_as_it_was(folder):

@@ -16,7 +16,7 @@ from ngram_metrics._core.metrics.registry import REGISTRY
 from ngram_metrics._core.scoring.scorer import MetricRow
 
 #: What a class or a function has beside the options of the metric.
-INPUT = {"preds", "target", "texts"}
+INPUT = {"preds", "target"}
 OF_FRAMEWORKS = {"device", "confidence", "output_transform", "metrics_result_mode"}
 #: The names of the classes.
 METRICS = [name for name in ngram_metrics.__all__ if name not in ("evaluate", "Evaluation")]
@@ -62,11 +62,6 @@ class Api(NamedTuple):
             if parameter.annotation in ("bool", "bool | None")
         ]
 
-    @property
-    def needed(self) -> int:
-        """How many sides a call reads."""
-        return 2 if self.row.needs_references else 1
-
 
 def _caller(make: Callable[..., Any], candidates: list[Any], body: Callable[[Any], Any] = inspect.unwrap) -> Any:
     """The one that calls the function that makes a metric; of several that with most of its options."""
@@ -92,7 +87,3 @@ COMPLETE = [api for api in APIS.values() if api.metric and api.function]
 OF_CLASS: dict[type[torchmetrics.Metric], Api] = {api.metric: api for api in COMPLETE}
 #: The function of each class.
 FUNCTIONS: dict[type, Callable[..., Any]] = {api.metric: api.function for api in COMPLETE}
-#: The classes that refuse tokens and ids.
-TEXT_ONLY = {api.metric for api in COMPLETE if "pad_id" not in api.options}
-#: Those that compare ids with references.
-OF_IDS = [api for api in COMPLETE if "pad_id" in api.options and api.row.needs_references]

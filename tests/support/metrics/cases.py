@@ -15,10 +15,10 @@ import pytest
 import torch
 import torchmetrics
 from covering import grid
-from metrics.apis import COMPLETE, FUNCTIONS, OF_CLASS, TEXT_ONLY, Api
+from metrics.apis import COMPLETE, FUNCTIONS, Api
 from torch import Tensor
 
-from ngram_metrics import Bleu, ChrF, NgramOverlap, Repetition, ROUGEScore, Ter
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
 
 Batch = tuple[Any, Any]
 
@@ -92,15 +92,6 @@ def _samples(batch: Batch) -> Batch:
 
 
 SAMPLES = tuple(map(_samples, IDS))
-#: Words that recur in each sentence, also without the first, and without the second and the third; the references
-#: are those of TEXT.
-_RECURRING = [
-    ["a cat sat sat sat cat sat", "a dog ran home home home home"],
-    ["the the the the the the"],
-    ["birds sing sing birds sing birds sing", "so we see we see we see so", "so so old old dog old dog dog dog"],
-]
-RECURRING: tuple[Batch, ...] = tuple((preds, target) for preds, (_, target) in zip(_RECURRING, TEXT, strict=True))
-RECURRING_SAMPLES = tuple(map(_samples, _padded(RECURRING)))
 #: What was computed of batches by their numbers: many tests ask for the same.
 _values: dict[tuple[str, str, tuple[int, ...]], Any] = {}
 
@@ -159,20 +150,10 @@ class Case:
         return joined(self.batches)
 
     @property
-    def highest(self) -> float | None:
-        """The highest score that there may be, if there is one."""
-        return self.metric.plot_upper_bound
-
-    @property
-    def has_references(self) -> bool:
-        """Whether the target is read."""
-        return OF_CLASS[self.metric].row.needs_references
-
-    @property
     def refused(self) -> Batch:
-        """A batch that cannot be read: fewer items in target than sentences, or, where it is not read, no texts."""
+        """A batch that cannot be read: fewer items in target than sentences."""
         preds, target = self.batches[0]
-        return (preds, target[:-1]) if self.has_references else (len(preds), target)
+        return preds, target[:-1]
 
     def shape(self, average: str, sentences: int | None = None) -> tuple[int, ...]:
         """The shape of the scores of so many sentences, by default of all; some have several samples each."""
@@ -205,8 +186,7 @@ class Case:
     def function(self, average: str, batch: Batch) -> Any:
         """What the function of the class returns; there are no intervals."""
         options = {name: value for name, value in self.options.items() if name != "confidence"}
-        read = batch if self.has_references else batch[:1]
-        return FUNCTIONS[self.metric](*read, average=average, **options)
+        return FUNCTIONS[self.metric](*batch, average=average, **options)
 
 
 PADDED = {"pad_id": (PADDING, IGNORED)}
@@ -244,24 +224,12 @@ _OWN = (
         *("NgramOverlap-samples", NgramOverlap, SAMPLES, _samples(RARE_IDS)),
         *({"ngram": 1, **PADDED}, (MORE_PADDING,), ("macro", "none")),
     ),
-    _text("Ter-text", Ter, {}, {"case_sensitive": True}, {"normalized": True}, tried="micro macro none"),
-    Case(
-        *("Repetition-text", Repetition, RECURRING, (["the mat, the mat!"], [["the mat"]]), {"ngram": 1}, (_13A,)),
-        ("micro", "macro"),
-    ),
-    Case(
-        *("Repetition-samples", Repetition, RECURRING_SAMPLES),
-        (torch.tensor([[[1, RARE, 1, 2, 3, 0, 0, 0, 0]] * 3]), RARE_IDS[1]),
-        *({"ngram": 1, **PADDED}, (MORE_PADDING,), ("macro", "none")),
-    ),
 )
 
 
 def _with_defaults(api: Api) -> tuple[Case, ...]:
     """A metric under its defaults: text, which its first option reads differently, and ids."""
     name, other = api.metric.__name__, _13A if "tokenizer" in api.options else {api.flags[0]: True}
-    if api.metric in TEXT_ONLY:
-        return (_text(f"{name}-text", api.metric, {}, other, tried="micro macro none"),)
     text = _text(f"{name}-text", api.metric, {}, other, tried="macro none")
     return text, _ids(f"{name}-ids", api.metric, {}, tried="micro")
 
