@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from PIL import Image, PngImagePlugin
+from PIL import Image
 from selenium import webdriver
 
 FOLDER = Path(__file__).parent / "screenshots"
@@ -35,21 +35,17 @@ def main(report: Path) -> None:
 
 
 def take(browser: Any, report: Path, name: str, width: int, height: int, scheme: str, part: str) -> None:
-    """Write a picture of what stands from the element ``part`` on, with its text, which a test compares."""
+    """Write a picture of what stands from the element ``part`` on."""
     features = [{"name": "prefers-color-scheme", "value": scheme}]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     browser.get(report.resolve().as_uri())
-    text = browser.execute_script(
-        "const shown = document.getElementById(arguments[0]); shown.scrollIntoView(); return shown.innerText", part
-    )
+    browser.execute_script("document.getElementById(arguments[0]).scrollIntoView()", part)
     picture = base64.b64decode(browser.execute_cdp_cmd("Page.captureScreenshot", {})["data"])
-    metadata = PngImagePlugin.PngInfo()
-    metadata.add_itxt("Description", text)
     # A page of few colors: 128 of them look the same in half the bytes.
     image = Image.open(io.BytesIO(picture)).convert("RGB").quantize(128)
-    image.save(FOLDER / f"{name}.png", pnginfo=metadata, optimize=True)
+    image.save(FOLDER / f"{name}.png", optimize=True)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,7 @@ Ids are read as the metrics read them, in two layouts:
   item of ``target`` may also be a sequence of several references. They are counted on the CPU.
 
 On a CPU n-grams are counted in numpy, and common subsequences by RapidFuzz. On other devices, and in graphs that
-``torch.compile`` or a trace records, a kernel in torch gives the same counts. To have it count padded ids on a CPU too,
-for a comparison, set ``NGRAM_METRICS_COUNTING=torch`` in the environment.
+``torch.compile`` or a trace records, a kernel in torch gives the same counts.
 
 """
 

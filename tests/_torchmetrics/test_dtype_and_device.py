@@ -1,16 +1,12 @@
 """States keep their dtype whatever is cast around them, and go where the metric goes."""
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
 import torchmetrics
-from metrics.apis import COMPLETE
 from metrics.cases import (
-    CASES,
-    IDS,
     Case,
     assert_same,
     assert_same_states,
@@ -20,11 +16,8 @@ from metrics.cases import (
     scores_of,
     states_of,
 )
-from pretend.comparing import there
-from pretend.device import DEVICE, Elsewhere, accelerator
 from torch import Tensor
 
-from ngram_metrics import ROUGEScore
 from ngram_metrics._torchmetrics import accumulator, adaptor
 
 
@@ -153,38 +146,31 @@ def test_states_lie_on_the_device_asked_for_or_else_on_the_default_one(case: Cas
         assert_same(metric.compute(), case.value(average))
 
 
-@pytest.fixture
-def no_float64(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pretend accelerator that refuses float64, as MPS does."""
-    made = Elsewhere.__new__
+@pytest.mark.parametrize("backend", ["nccl", "gloo"])
+@each_kind_of_state
+def test_states_on_the_cpu_are_gathered_from_the_device_if_the_backend_needs_it(
+    case: Case, average: str, backend: str, monkeypatch: pytest.MonkeyPatch
+):
+    """Two ranks with the same states; what was copied to the device is known by its identity."""
+    on_device: list[Tensor] = []
 
-    def refusing(cls: type, held: Tensor) -> Elsewhere:
-        if held.dtype == torch.float64:
-            raise TypeError("the device has no float64")
-        return made(cls, held)
+    def cuda(tensor: Tensor) -> Tensor:
+        on_device.append(tensor.clone())
+        return on_device[-1]
 
-    monkeypatch.setattr(Elsewhere, "__new__", staticmethod(refusing))
-    for name, module in list(sys.modules.items()):
-        if name.startswith("ngram_metrics") and hasattr(module, "float_dtype"):
-            monkeypatch.setattr(module, "float_dtype", _float64_only_on_the_cpu)
+    def all_gather(gathered: list[Tensor], tensor: Tensor, group: Any = None) -> None:
+        assert any(tensor is one for one in on_device) == (backend == "nccl")
+        for rank in gathered:
+            rank.copy_(tensor)
 
-
-PADDED_CASES = {case.metric: case for case in CASES if case.batches is IDS and "confidence" not in case.options}
-
-
-@pytest.mark.usefixtures("no_float64")
-@pytest.mark.parametrize("average", ["micro", "macro"])
-@pytest.mark.parametrize("metric", [api.metric for api in COMPLETE])
-def test_batches_on_a_device_without_float64_have_the_score_of_the_cpu(metric: type, average: str):
-    case = PADDED_CASES[metric]
-    options = {"accumulate": "best"} if metric is ROUGEScore else {}
-    expected = scores_of(case.value(average, **options))
-    with accelerator():
-        counted = case.make(average, device=DEVICE, **options)
-        for batch in case.batches:
-            counted.update(*map(there, batch))
-        values = scores_of(counted.compute())
-        assert {value.dtype for value in values} == {torch.float32}
-        assert [value.item() for value in values] == pytest.approx([value.item() for value in expected], rel=1e-6)
-        if average == "macro":
-            assert (counted.score_sum.dtype, counted.score_sum.device.type) == (torch.float64, "cpu")
+    metric, whole = case.filled(average), case.filled(average)
+    whole.merge_state(case.filled(average))
+    group = {"is_initialized": True, "get_backend": backend, "get_world_size": 2, "get_rank": 1}
+    for name, value in group.items():
+        monkeypatch.setattr(torch.distributed, name, lambda *_, value=value, **__: value)
+    monkeypatch.setattr(torch.distributed, "all_gather", all_gather)
+    monkeypatch.setattr(Tensor, "cuda", cuda)
+    value = metric.compute()
+    monkeypatch.undo()
+    assert bool(on_device) == (backend == "nccl")
+    assert_same(value, whole.compute())

@@ -1,31 +1,29 @@
-"""What padded ids and texts ask an accelerator for, counted and not timed: launches, bytes, copies, synchronizations.
+"""Kernels that padded ids launch on an accelerator, counted and not timed.
 
-How to run: ``python tests/benchmarks/launches.py``; no GPU, no data and no peer is needed, but pytest. The pretend
-accelerator of the tests runs each call on the CPU and logs what is asked for. A launch is an operation of torch that
-starts a kernel, a sort counted as one; bytes are its operands and results once each. Ids are those of ``gpu.py``. What
-is counted does not hang on the machine, and for the scores of sentences the launches do not hang on ``--rows`` either.
-Of a class its ``update`` is counted, with the default average.
+How to run: ``python tests/benchmarks/launches.py``; no GPU, no data and no peer is needed. The calls run on torch's
+``meta`` device, which has shapes and no data. A launch is an operation of torch that is neither a view nor new memory;
+a sort counts as one. Ids are those of ``gpu.py``, and ``--rows`` does not change the launches. Of a class its
+``update`` is counted, with the default average.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import gpu
 import torch
 from harness import layout
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, mbr
+from ngram_metrics import Bleu
 from ngram_metrics.functional import rouge_score
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
-from pretend.device import DEVICE, accelerator
-from pretend.log import Log
+META = torch.device("meta")
+WITHOUT_KERNEL = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_unsafe_view"}
 
 
 class Task(NamedTuple):
@@ -34,13 +32,13 @@ class Task(NamedTuple):
     Attributes:
         name: for the table.
         call: from hypotheses and references to the scores, or the class of a metric.
-        length: tokens of a document; None for texts.
+        length: tokens of a document.
         references: of each sentence.
     """
 
     name: str
     call: Callable[..., Any]
-    length: int | None
+    length: int
     references: int = 1
 
 
@@ -61,50 +59,39 @@ TASKS = (
     Task("ROUGE-1 and -2", rouge, 256),
     Task("ROUGE-L", gpu.our_rouge_l, 256),
     Task("ROUGE-L", gpu.our_rouge_l, 1024),
-    *(Task(f"`{metric.__name__}.update`", metric, None) for metric in (Bleu, ROUGEScore, ChrF, NgramOverlap)),
 )
-TEXTS = [f"sentence {number} of the cats that sat on the mat" for number in range(32)]
 
 
-def counts(task: Task, rows: int) -> Log:
-    """Return what one call asks for, after the first."""
-    with accelerator() as log:
-        ids = task.length and gpu.batch(0, rows, task.length, task.references, DEVICE)
-        batch = ids or (TEXTS, TEXTS[::-1])
-        call = task.call(pad_id=gpu.PAD, device=DEVICE).update if isinstance(task.call, type) else task.call
+class Launches(TorchDispatchMode):
+    """Counts launches."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        results = function(*args, **kwargs)
+        has_elements = any(leaf.numel() for leaf in tree_leaves([args, kwargs, results]) if isinstance(leaf, Tensor))
+        name = function._schema.name.partition("::")[2]
+        self.count += has_elements and not function.is_view and name not in WITHOUT_KERNEL
+        return results
+
+
+def launches(task: Task, rows: int) -> int:
+    """Return the launches of one call, after the first."""
+    batch = gpu.batch(0, rows, task.length, task.references, META)
+    call = task.call(pad_id=gpu.PAD, device=META).update if isinstance(task.call, type) else task.call
+    call(*batch)
+    with Launches() as counted:
         call(*batch)
-        log.clear()
-        call(*batch)
-    return log
-
-
-def pairwise(documents: int, length: int) -> Log:
-    """Return what chrF of all pairs asks for."""
-    with accelerator() as log:
-        metric = ChrF(pad_id=gpu.PAD, device=DEVICE)
-        hypotheses, references = gpu.batch(0, documents, length, 1, DEVICE)
-        log.clear()
-        mbr.pairwise(metric, hypotheses.unsqueeze(0), references.squeeze(1).unsqueeze(0))
-    return log
-
-
-def table(rows: int, documents: int) -> Iterator[list[str]]:
-    """Yield the heading and the rows."""
-    yield ["scores", "of", "launches", "MB read and written", "copies", "synchronizations"]
-    logs = [(task.name, task.length, counts(task, rows)) for task in TASKS]
-    if documents:
-        logs.append((f"chrF of {documents:,} x {documents:,} pairs", 256, pairwise(documents, 256)))
-    for name, length, log in logs:
-        there, back, waits, launches = log.counts
-        of = f"{length:,} ids" if length else f"{len(TEXTS)} texts"
-        yield [name, of, f"{launches:,}", f"{log.moved / 1e6:,.0f}", str(there + back), str(waits)]
+    return counted.count
 
 
 if __name__ == "__main__":
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--rows", type=int, default=256, help="segments of a batch (%(default)s)")
-    arguments.add_argument("--documents", type=int, default=1024, help="of all pairs; 0 for none (%(default)s)")
     options = arguments.parse_args()
-    torch.set_num_threads(1)
     print(f"{options.rows} rows, vocabulary {gpu.WORDS}, torch {torch.__version__}\n")
-    print(layout(list(table(options.rows, options.documents))))
+    rows = [[task.name, f"{task.length:,} ids", f"{launches(task, options.rows):,}"] for task in TASKS]
+    print(layout([["scores", "of", "launches"], *rows]))

@@ -1,4 +1,4 @@
-"""What must hold on a GPU: equal scores, no waiting, graphs. By default it runs on the pretend accelerator.
+"""What must hold on a GPU: equal scores, no waiting, graphs. `pytest -m vulkan` runs all but the graphs.
 
 `pytest -m cuda -n 0` imports no other file and no peer, so that it runs where only torch, torchmetrics and pytest are.
 """
@@ -11,10 +11,8 @@ from typing import Any, NamedTuple
 
 import pytest
 import torch
-from pretend.comparing import assert_near, move
-from pretend.cuda import pretend_cuda
-from pretend.device import DEVICE, accelerator
-from real_devices import no_reads, rounding, vulkan
+from crossings import no_crossings
+from real_devices import assert_near, move, rounding, vulkan
 from torch import Tensor
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, functional, mbr
@@ -38,7 +36,8 @@ def _cuda_never_waits() -> Iterator[None]:
             # torch warns once that the mode is a prototype.
             warnings.simplefilter("ignore", UserWarning)
             torch.cuda.set_sync_debug_mode("error")
-        yield
+        with no_crossings():
+            yield
     finally:
         torch.cuda.set_sync_debug_mode(mode)
 
@@ -46,24 +45,11 @@ def _cuda_never_waits() -> Iterator[None]:
 CUDA, VULKAN = (pytest.param(name, marks=getattr(pytest.mark, name)) for name in ("cuda", "vulkan"))
 
 
-@pytest.fixture(params=["pretend", CUDA, VULKAN])
-def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+@pytest.fixture(params=[CUDA, VULKAN])
+def machine(request: pytest.FixtureRequest) -> Machine:
     if request.param == "vulkan":
-        yield Machine(vulkan(), no_reads)
-        return
-    if request.param == "cuda":
-        yield Machine(torch.device("cuda", 0), _cuda_never_waits)
-        return
-    with accelerator() as log:
-        pretend_cuda(monkeypatch, log)
-
-        @contextmanager
-        def never_waits() -> Iterator[None]:
-            log.clear()
-            yield
-            assert log.counts[:3] == (0, 0, 0)
-
-        yield Machine(DEVICE, never_waits)
+        return Machine(vulkan(), no_crossings)
+    return Machine(torch.device("cuda", 0), _cuda_never_waits)
 
 
 def assert_same(actual: Any, expected: Any, device: torch.device, name: str = "") -> None:
@@ -178,7 +164,7 @@ def test_a_reward_is_one_graph(machine: Machine, reward: str):
 
 
 @pytest.mark.covering(3)
-@pytest.mark.parametrize("machine", ["pretend", CUDA], indirect=True)
+@pytest.mark.parametrize("machine", [CUDA], indirect=True)
 @each_reward
 def test_a_graph_scores_fresh_inputs_as_the_plain_call(machine: Machine, reward: str):
     call, static = REWARDS[reward], move(machine.device, padded_ids(0, width=70))

@@ -14,17 +14,19 @@ torchvulkan 0.2.1 has two faults, which the package does not run into. On the de
 
 import copy
 import functools
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from crossings import crossings, no_crossings
 from metrics.cases import CASES as EVERY_CASE
 from metrics.cases import Case, each_kind_of_state, states_of
-from pretend.comparing import assert_near, move
-from real_devices import COUNTED, SHARES, fixture_of, of_two_ranks, rounding, vulkan, xla
+from real_devices import COUNTED, SHARES, assert_near, fixture_of, move, of_two_ranks, rounding, vulkan, xla
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, mbr
@@ -240,6 +242,111 @@ def test_an_empty_batch_of_lists_is_counted(on_vulkan: torch.device):
         metric.update([], [])
         metric.update(["a b c d"], [["a b c d"]])
         assert {float(value) for value in tree_leaves(metric.compute())} == {1}
+
+
+IDS_METRICS = {"BLEU": Bleu, "ROUGE": functools.partial(ROUGEScore, **ROUGE), "chrF": ChrF, "overlap": NgramOverlap}
+each_of_ids = pytest.mark.parametrize("name", IDS_METRICS)
+
+
+@each_of_ids
+def test_ids_in_tensors_of_the_device_come_to_the_host_in_one_copy(on_vulkan: torch.device, name: str):
+    here, there = (IDS_METRICS[name](pad_id=0, device=device) for device in ("cpu", on_vulkan))
+    ids = [torch.arange(1, length) for length in (5, 9, 7, 1, 12)]
+    here.update(ids, [[one] for one in ids[::-1]])
+    preds, target = move(on_vulkan, (ids, [[one] for one in ids[::-1]]))
+    with crossings() as crossed:
+        there.update(preds, target)
+    assert len(crossed) == 2, crossed  # and what was counted goes back
+    assert_near(there.compute(), here.compute(), on_vulkan, rounding(on_vulkan, name))
+
+
+@each_of_ids
+@pytest.mark.parametrize("options", [{}, {"average": "none"}, {"confidence": 0.9}])
+def test_what_padded_ids_of_a_device_add_comes_to_states_of_the_cpu_in_one_copy(
+    on_vulkan: torch.device, name: str, options: dict[str, Any]
+):
+    here, other = (IDS_METRICS[name](pad_id=0, **options) for _ in range(2))
+    for seed, references in ((1, None), (2, 3)):
+        batch = batch_of(seed, references)
+        there = move(on_vulkan, batch)
+        with crossings() as crossed:
+            here.update(*there)
+        assert len(crossed) == 1, crossed
+        other.update(*batch)
+    assert_near(here.compute(), other.compute(), torch.device("cpu"), 1e-12)
+
+
+def test_padded_ids_beside_lists_come_to_the_host_in_one_copy(on_vulkan: torch.device):
+    hypotheses, lists = torch.arange(140).reshape(20, 7), [[[1, 2, 3, 4]]] * 20
+    expected = functional.bleu_score(hypotheses, lists, average="none", pad_id=0)
+    there = hypotheses.to(on_vulkan)
+    with crossings() as crossed:
+        found = functional.bleu_score(there, lists, average="none", pad_id=0)
+    assert len(crossed) == 1, crossed
+    assert_near(found, expected, torch.device("cpu"), 1e-12)
+
+
+def test_the_values_of_a_metric_of_ignite_come_to_the_host_in_one_copy(on_vulkan: torch.device):
+    from ngram_metrics import ignite
+
+    metric = ignite.ROUGEScore(average="micro", pad_id=0, device=on_vulkan, **ROUGE)
+    metric.update(move(on_vulkan, batch_of(1)))
+    with crossings() as crossed:
+        values = metric.compute()
+    assert len(values) == 9
+    assert len(crossed) == 2, crossed  # the other is the number of segments
+
+
+class _NoFloat64(TorchDispatchMode):
+    """Refuses float64 on a device, as MPS does."""
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        results = function(*args, **(kwargs or {}))
+        for one in tree_leaves(results):
+            assert not (isinstance(one, Tensor) and one.device.type != "cpu" and one.dtype == torch.float64), function
+        return results
+
+
+def dtype_without_float64(device: torch.device) -> torch.dtype:
+    return torch.float64 if device.type == "cpu" else torch.float32
+
+
+@each_of_ids
+@pytest.mark.parametrize("average", ["micro", "macro"])
+def test_batches_on_a_device_without_float64_have_the_score_of_the_cpu(
+    on_vulkan: torch.device, name: str, average: str, monkeypatch: pytest.MonkeyPatch
+):
+    for module in list(sys.modules.values()):
+        if module.__name__.startswith("ngram_metrics") and hasattr(module, "float_dtype"):
+            monkeypatch.setattr(
+                module, "float_dtype", lambda device: (torch.float32, torch.float64)[device.type == "cpu"]
+            )
+    here, there = (IDS_METRICS[name](pad_id=0, average=average, device=device) for device in ("cpu", on_vulkan))
+    for seed in range(3):
+        batch = batch_of(seed)
+        here.update(*batch)
+        with _NoFloat64():
+            there.update(*move(on_vulkan, batch))
+    with _NoFloat64():
+        found = there.compute()
+    expected = move("cpu", here.compute())
+    for one, other in zip(tree_leaves(found), tree_leaves(expected), strict=True):
+        assert one.dtype == torch.float32
+        assert one.item() == pytest.approx(other.item(), rel=1e-6)
+    if average == "macro":
+        assert (there.score_sum.dtype, there.score_sum.device.type) == (torch.float64, "cpu")
+
+
+@pytest.mark.parametrize("name", ["matched_orders", "distinct", "repetition", "self_bleu", "self_repetition"])
+def test_scores_of_padded_ids_are_on_their_device_unless_another_is_named(on_vulkan: torch.device, name: str):
+    sides = 2 if name == "matched_orders" else 1
+    call, batch = functools.partial(getattr(functional, name), pad_id=0), batch_of(3)[:sides]
+    there, expected, apart = move(on_vulkan, batch), call(*batch), rounding(on_vulkan, name)
+    # What compares texts with each other does so on the CPU.
+    with no_crossings() if name in ("matched_orders", "repetition") else nullcontext():
+        found = call(*there)
+    assert_near(found, expected, on_vulkan, apart)
+    assert_near(call(*there, device="cpu"), expected, torch.device("cpu"), apart)
 
 
 def test_two_processes_compute_what_one_does(on_vulkan: torch.device, tmp_path: Path):

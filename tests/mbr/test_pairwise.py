@@ -1,5 +1,6 @@
 """All pairs with every metric, as each pair scores by itself, however the work is cut and whatever is around."""
 
+import random
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -72,6 +73,30 @@ def test_rouge_of_ignite_and_its_alpha():
     common = [[table(r.split(), h.split())[-1][-1] for r in references[0]] for h in hypotheses[0]]
     words = [[one / max(1, len(r.split())) for one, r in zip(row, references[0], strict=True)] for row in common]
     assert_scores(mbr.pairwise(ignite.RougeL(), hypotheses, references), [words])
+
+
+def drawn_documents(chance, size):
+    """Ids of which a few are in most documents, many in few, and some often in one."""
+    weights = [1 / rank for rank in range(1, 2001)]
+    rows = [chance.choices(range(1, 2001), weights, k=chance.randrange(70)) for _ in range(size)]
+    return [row * chance.choice([1, 1, 1, 2]) + [7] * chance.choice([0, 0, 0, 9]) for row in rows]
+
+
+@pytest.mark.parametrize("ngram", [1, 2, 3])
+@pytest.mark.parametrize("same", [False, True])
+def test_large_groups_have_the_matches_of_counters(ngram, same):
+    """Groups of different sizes, one of them with an empty document, and another without documents on one side."""
+    chance = random.Random(ngram)
+    hypotheses, references = ([drawn_documents(chance, size) for size in sizes] for sizes in ((110, 2, 0), (90, 60, 3)))
+    hypotheses[0][5] = references[0][8] = []
+    if same:
+        references = hypotheses
+    found = mbr.pairwise(ngram_metrics.NgramOverlap(ngram=ngram), hypotheses, references)
+    for scores, *sides in zip(found, hypotheses, references, strict=True):
+        own, others = ([oracles.ngrams(document, ngram) for document in side] for side in sides)
+        expected = [[2 * (a & b).total() / max(1, a.total() + b.total()) for b in others] for a in own]
+        assert scores.shape == (len(own), len(others))
+        np.testing.assert_allclose(scores.numpy(), np.array(expected).reshape(scores.shape), rtol=0, atol=1e-15)
 
 
 ids = st.lists(st.integers(1, 3), max_size=6)

@@ -3,7 +3,6 @@
 Blocks with ``>>>`` are doctests of the pages and run as such; here is the rest.
 """
 
-import ast
 import importlib
 import inspect
 import json
@@ -20,8 +19,7 @@ from typing import Any
 
 import pytest
 import yaml
-from documentation import BLOCK, DOCS, INCLUDED, PAGES, PARSER, ROOT, TEXTS, blocks, public_names, reference_row
-from metrics.apis import APIS
+from documentation import BLOCK, DOCS, INCLUDED, PAGES, PARSER, ROOT, TEXTS, blocks, public_names
 from torch.utils.data import DataLoader
 
 import ngram_metrics
@@ -74,26 +72,11 @@ def test_every_exception_is_still_needed():
         assert Path(page).name in (ROOT / "tests" / test).read_text(encoding="utf-8")
 
 
-def test_a_framework_page_includes_its_whole_script_which_a_test_runs():
-    included = {
-        path
-        for page in PAGES
-        for _, _, code in BLOCK.findall(page.read_text(encoding="utf-8"))
-        for path in INCLUDED.findall(code)
-    }
-    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "examples").glob("test_*.py"))
-    for path in included:
-        assert (ROOT / path).is_file(), path
-        assert f'"{Path(path).stem}' in tests, f"{path}: no test runs it"
-    firsts = {str(path.relative_to(ROOT)) for path in (ROOT / "examples").glob("first_*.py")}
-    others = ("error_rates", "own_metric", "ray_scores", "reward")
-    assert included == firsts | {f"examples/{name}.py" for name in others}
-
-
 def test_a_page_links_to_the_scripts_that_it_includes():
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         for path in INCLUDED.findall(text):
+            assert (ROOT / path).is_file(), f"{named(page)}: {path}"
             assert f"[`{path}`](../../{path})" in text, f"{named(page)}: {path}"
 
 
@@ -157,13 +140,13 @@ def test_the_page_of_intervals_names_every_field_of_the_signature():
 def test_every_relative_link_leads_somewhere():
     for page in TEXTS:
         text = BLOCK.sub("", page.read_text(encoding="utf-8"))
-        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        for target in re.findall(r"""(?:\]\(|\b(?:src|srcset|href)=")([^)\s"]+)""", text):
             if re.match(r"[a-z]+:", target):
                 continue
             path, _, anchor = target.partition("#")
             other = page.parent / path if path else page
             assert other.exists(), f"{named(page)}: {target}"
-            if anchor:
+            if anchor and other.suffix == ".md":
                 assert anchor in anchors(other), f"{named(page)}: {target}"
 
 
@@ -172,50 +155,17 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", title).strip().lower()) for title in titles}
 
 
-def in_navigation(part: object) -> list[str]:
-    """The pages in a part of the navigation."""
-    return re.findall(r"[\w/]+\.md", json.dumps(part))
-
-
-def navigation() -> list[dict[str, object]]:
-    """The tabs of the site."""
-    tabs: list[dict[str, object]] = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
-    return tabs
-
-
 def test_every_page_is_in_the_navigation_once():
-    assert sorted(in_navigation(navigation())) == sorted(str(page.relative_to(DOCS)) for page in PAGES)
-
-
-def test_the_tabs_for_metrics_have_the_page_of_every_metric_and_no_other():
-    """Which metrics there are, the registry says; which page a metric has, the docstring of its class."""
-    tabs = {title: in_navigation(part) for tab in navigation() for title, part in tab.items()}
-    assert {"Metrics", "More"} <= tabs.keys(), "metrics stand in the tabs Metrics and More of mkdocs.yml"
-    listed = [page for title in ("Metrics", "More") for page in tabs[title] if page.startswith("metrics/")]
-    pages = {re.search(r"docs/(metrics/\w+\.md)", api.metric.__doc__)[1] for api in APIS.values()}
-    assert sorted(listed) == sorted(pages), "list the pages of the metrics in the tab Metrics or More of mkdocs.yml"
-
-
-def test_pages_are_short_enough_to_be_read():
-    words = {named(page): len(page.read_text(encoding="utf-8").split()) for page in PAGES}
-    assert {page: count for page, count in words.items() if count > 1_500} == {}, "a page has at most 1,500 words"
-    total, longest = sum(words.values()), sorted(words, key=words.__getitem__)[:-6:-1]
-    assert total <= 28_500, f"the pages have 28,500 words at most: cut {total - 28_500}; the longest are {longest}"
-    lines = len((ROOT / "README.md").read_text(encoding="utf-8").splitlines())
-    assert lines <= 140, f"README.md has 140 lines at most: cut {lines - 140}"
+    navigation = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+    assert sorted(re.findall(r"[\w/]+\.md", json.dumps(navigation))) == sorted(
+        str(page.relative_to(DOCS)) for page in PAGES
+    )
 
 
 def test_every_public_name_is_in_the_reference():
     page = (DOCS / "api.md").read_text(encoding="utf-8")
-    rows, expected = re.findall(r"^\| \[.*", page, re.MULTILINE), list(map(reference_row, public_names()))
-    listed = re.findall(r"^::: (\S+)$", page, re.MULTILINE)
-    missing = [row for row in expected if row not in rows] + [
-        f"::: {name}" for name in public_names() if name not in listed
-    ]
-    assert not missing, "add these lines to docs/api.md, at the places of their modules:\n" + "\n".join(missing)
-    assert rows == expected, "the table of docs/api.md has other rows, or another order: make it\n" + "\n".join(
-        expected
-    )
+    assert re.findall(r"^\| \[`([\w.]+)`\]", page, re.MULTILINE) == public_names()
+    assert set(public_names()) <= set(re.findall(r"^::: (\S+)$", page, re.MULTILINE))
 
 
 #: What other modules of the package call, and what the framework calls; nobody else has to.
@@ -246,15 +196,6 @@ def test_every_public_method_is_in_the_reference():
     lacking = {name: methods for name, methods in missing.items() if methods}
     assert lacking == {}, "list these in docs/api.md, below the line of the class: options: members: [...]"
     assert "segment_rows" in listed["ngram_metrics.Bleu"]
-
-
-@pytest.mark.parametrize("name", [name for name in public_names() if name.rpartition(".")[2][0].isupper()])
-def test_help_on_a_class_begins_with_the_page_that_shows_it(name: str):
-    module, _, class_name = name.rpartition(".")
-    lines = (getattr(importlib.import_module(module), class_name).__doc__ or "").splitlines()
-    pages = re.findall(r"\bdocs/\w+/\w+\.md\b", " ".join(lines[:6]).partition("Attributes:")[0].partition("Args:")[0])
-    assert len(pages) == 1
-    assert (ROOT / pages[0]).is_file()
 
 
 def test_the_package_shows_its_public_names_and_modules_and_nothing_else():
@@ -293,7 +234,6 @@ TRANSLATIONS = {"1": "the cat sat on the mat", "2": "it was asleep"}
 def readme_snippet(framework: str) -> dict[str, Any]:
     """What a snippet of the README defines; the model that it leaves out looks translations up."""
     (snippet,) = (code for code in blocks(ROOT / "README.md", "python") if code.startswith(f"from {framework}"))
-    assert len(snippet.strip().splitlines()) <= 15
     names: dict[str, Any] = {"translate": lambda sources: [TRANSLATIONS[source] for source in sources]}
     exec(compile(snippet, "README.md", "exec"), names)
     return names
@@ -318,22 +258,6 @@ def test_the_ignite_snippet_of_the_readme_prints_at_the_end_of_an_epoch(capsys: 
     assert capsys.readouterr().out == "BLEU 43.8\n"
 
 
-@pytest.mark.parametrize("picture", sorted((DOCS / "pictures").iterdir()), ids=lambda path: path.stem)
-def test_a_picture_can_be_read_on_a_phone_and_on_a_dark_page(picture: Path):
-    text = picture.read_text(encoding="utf-8")
-    sizes = [float(size) for size in re.findall(r"font(?:-size)?: ([\d.]+)px", text)]
-    width = float(re.search(r'viewBox="0 0 ([\d.]+)', text)[1])  # type: ignore[index]
-    on_a_phone = 358  # what a page of 390 pixels leaves for its text
-    assert min(sizes) * on_a_phone / width >= 11
-    assert "@media (prefers-color-scheme: dark)" in text
-
-
-def test_the_pictures_of_the_readme_are_small():
-    pictures = re.findall(r'(?:srcset|src)="(docs/[^"]+)"', (ROOT / "README.md").read_text(encoding="utf-8"))
-    assert len(pictures) == 3
-    assert sum((ROOT / picture).stat().st_size for picture in pictures) < 250_000
-
-
 def test_the_code_beside_the_pictures_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     outputs = {f"outputs_{epoch}": ["the cat sat", f"it rained {epoch} times"] for epoch in (1, 2, 3, 9, 10)}
@@ -341,28 +265,8 @@ def test_the_code_beside_the_pictures_of_the_readme_runs(tmp_path: Path, monkeyp
     snippets = [code for code in blocks(ROOT / "README.md", "python") if "outputs_" in code]
     assert len(snippets) == 2
     for snippet in snippets:
-        assert len(list(filter(None, snippet.splitlines()))) == 2
         exec(compile(snippet, "README.md", "exec"), names)
     assert Path("report.html").stat().st_size > 10_000
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_screenshot_shows_the_numbers_that_the_first_command_prints(scheme: str):
-    image = pytest.importorskip("PIL.Image")
-    with image.open(DOCS / "screenshots" / f"wide_{scheme}.png") as picture:
-        shown = dict(re.findall(r"^epoch (\d+)\t([\d.]+)\t", picture.text["Description"], re.MULTILINE))
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    printed = dict(re.findall(r"^epoch +(\d+) .*BLEU corpus ([\d.]+)", readme, re.MULTILINE))
-    assert len(printed) == 3
-    assert len(shown) == 10
-    for epoch, score in printed.items():
-        assert float(shown[epoch]) / 100 == pytest.approx(float(score), abs=0.0006)
-
-
-def test_every_screenshot_is_shown():
-    pages = [path.read_text(encoding="utf-8") for path in (ROOT / "README.md", DOCS / "guides" / "report.md")]
-    shown = [name for page in pages for name in re.findall(r"/screenshots/(\w+\.png)", page)]
-    assert sorted(shown) == sorted(path.name for path in (DOCS / "screenshots").iterdir())
 
 
 def test_the_files_that_a_page_names_exist():
@@ -378,23 +282,6 @@ def test_the_files_that_a_page_names_exist():
         if not any((folder / path).is_file() for folder in (ROOT, ROOT / "ngram_metrics"))
     }
     assert missing == {"val/segments/59.md"}  # what MLflow's logger writes
-
-
-def test_no_picture_is_missing_or_left_over():
-    program = (DOCS / "make_pictures.py").read_text(encoding="utf-8")
-    (made,) = (
-        node.body[-1].value  # type: ignore[attr-defined]
-        for node in ast.parse(program).body
-        if isinstance(node, ast.FunctionDef) and node.name == "figures"
-    )
-    drawn = {f"{ast.literal_eval(key)}.svg" for key in made.keys}
-    there = {picture.name for picture in (DOCS / "pictures").iterdir()}
-    shown = {
-        name
-        for page in PAGES
-        for name in re.findall(r"\((?:\.\./)?pictures/([^)]+)\)", page.read_text(encoding="utf-8"))
-    }
-    assert drawn == there == shown
 
 
 def migrated_lines() -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from documentation import DOCS, INCLUDED, PAGES, PARSER, ROOT, blocks, public_names
+from documentation import DOCS, PAGES, PARSER, ROOT, blocks, public_names
 
 pytestmark = pytest.mark.programs
 
@@ -49,17 +49,6 @@ def test_docstrings_are_shown_without_markup(site: Path):
         assert not re.findall(r"docs/[\w/]+\.md", words), name
 
 
-@pytest.mark.parametrize("page", ["api/ngram_metrics.Bleu.html", "api/ngram_metrics.mbr.Decoded.html"])
-def test_the_page_that_help_names_is_a_link_in_the_reference(site: Path, page: str):
-    text = (site / page).read_text(encoding="utf-8")
-    assert not re.findall(r"docs/[\w/]+\.md", text)
-    links = re.findall(r'page (?:is )?<a href="([^"]+)">([^<]+)</a>', text)
-    assert links
-    for link, title in links:
-        linked = (site / page).parent.joinpath(link).read_text(encoding="utf-8")
-        assert re.search(rf"<h1\b[^>]*>{re.escape(title)}<", linked), title
-
-
 def test_formulas_are_mathml_without_a_script(site: Path):
     page = (site / "project" / "internals.html").read_text(encoding="utf-8")
     for formula in ("BLEU=min(1,e1−r/h)·exp∑n=1Nwnlogmntn", "chrF=(1+β2)PRβ2P+R"):
@@ -71,16 +60,6 @@ def test_formulas_are_mathml_without_a_script(site: Path):
         assert not any("\\" in unescape(each) for each in re.findall(r"<math\b.*?</math>", article, re.DOTALL)), (
             page.name
         )
-
-
-def test_a_script_is_shown_as_it_is_in_the_repository(site: Path):
-    for page in ("guides/lightning", "guides/ignite", "guides/hugging_face", "guides/rewards"):
-        paths = INCLUDED.findall((DOCS / f"{page}.md").read_text(encoding="utf-8"))
-        shown = re.findall(r"<pre\b.*?</pre>", (site / f"{page}.html").read_text(encoding="utf-8"), re.DOTALL)
-        texts = [unescape(re.sub(r"<[^>]+>", "", block)).strip() for block in shown]
-        assert paths
-        for path in paths:
-            assert (ROOT / path).read_text(encoding="utf-8").strip() in texts, path
 
 
 def test_copy_buttons_leave_out_prompts_and_output(site: Path):

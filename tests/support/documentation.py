@@ -2,7 +2,6 @@
 
 import doctest
 import importlib
-import inspect
 import re
 from pathlib import Path
 
@@ -34,16 +33,3 @@ def public_names() -> list[str]:
         *(f"ngram_metrics.{name}" for name in ("hugging_face", "lightning")),
     ]
     return [f"{module}.{name}" for module in modules for name in importlib.import_module(module).__all__]
-
-
-def reference_row(name: str) -> str:
-    """The line of a public name in the table of the reference: a link to its source, and its first sentence.
-
-    The page that this may name is left out.
-    """
-    module, _, last = name.rpartition(".")
-    public = getattr(importlib.import_module(module), last)
-    first = re.split(r"\n\n|(?<=\.)(?<!al\.)\s", inspect.getdoc(public) or "")[0].replace("``", "`").replace("\n", " ")
-    summary = re.sub(r"(?:, on the page|, see(?: `\w+` and)?|:) docs/[\w/]+\.md", "", first)
-    source = Path(inspect.getsourcefile(inspect.unwrap(public)) or "").relative_to(ROOT).as_posix()
-    return f"| [`{name}`](../{source}) | {summary} |"

@@ -1,23 +1,18 @@
 """Devices that are real and need no hardware, each with kernels, memory and a compiler of its own: XLA and Vulkan.
 
 torch_xla runs XLA on the CPU. torchvulkan runs Vulkan on Mesa's lavapipe, and in its strict mode an operation that it
-would leave to the CPU is an error. Neither is imported beside the pretend accelerator: torch has one type for backends
-from outside.
+would leave to the CPU is an error.
 """
 
 import functools
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
-from pretend.comparing import move
-from pretend.device import waits
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
 
@@ -45,29 +40,16 @@ def fixture_of(*devices: Callable[[], torch.device]) -> Any:
     return pytest.fixture(params=marked)(lambda request: named[request.param]())
 
 
-class _Reads(TorchDispatchMode):
-    def __init__(self) -> None:
-        super().__init__()
-        self.operations: list[str] = []
-
-    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        results = function(*args, **kwargs)
-        operands, found = ([one for one in tree_leaves(tree) if isinstance(one, Tensor)] for tree in (args, results))
-        if any(one.device.type != "cpu" for one in operands) and (
-            waits(function, function._schema.name.partition("::")[2], args, kwargs)
-            or any(one.device.type == "cpu" for one in found)
-        ):
-            self.operations.append(str(function))
-        return results
+def move(device: torch.device | str, values: Any) -> Any:
+    """The tensors of a batch on a device; all else as it is."""
+    return tree_map_only(Tensor, lambda tensor: tensor.to(device), values)
 
 
-@contextmanager
-def no_reads() -> Iterator[None]:
-    """The host reads nothing of a device: no operation there waits for a value, or has its result on the CPU."""
-    with _Reads() as reads:
-        yield
-    assert not reads.operations, reads.operations
+def assert_near(actual: Any, expected: Any, device: torch.device, apart: float = 0) -> None:
+    """Equal to this distance, of numbers above 1 relatively, the actual ones on the device."""
+    for one, other in zip(tree_leaves(actual), tree_leaves(expected), strict=True):
+        assert one.device == device
+        torch.testing.assert_close(one.cpu(), other, rtol=apart, atol=apart, equal_nan=True)
 
 
 def rounding(device: torch.device, name: str) -> float:

@@ -37,7 +37,6 @@ Order 2 has one match, 21. Order 1 has two: 1 occurs twice in the hypothesis and
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -51,11 +50,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
-_COUNTING = os.environ.get("NGRAM_METRICS_COUNTING", "")
-if _COUNTING not in ("", "torch"):
-    raise ValueError(f"the environment has NGRAM_METRICS_COUNTING={_COUNTING!r:.60}: expected 'torch', or nothing")
-#: Whether the environment has torch count on a CPU too, for comparisons.
-FORCES_TORCH = _COUNTING == "torch"
 #: The most and the fewest bits of the slots of a chunk of several segments. More bits take fewer calls; with fewer bits
 #: a key holds more orders and references.
 MOST_SLOT_BITS, LEAST_SLOT_BITS = 16, 11
@@ -190,11 +184,11 @@ class Plan(NamedTuple):
 
 
 def must_use_torch() -> bool:
-    """Return whether torch counts on a CPU too: if the environment says so, or while torch records its operations.
+    """Return whether torch counts on a CPU too, because it records its operations.
 
     Operations of numpy would be missing from a graph or a trace.
     """
-    if FORCES_TORCH or torch.compiler.is_compiling() or torch.jit._trace.is_tracing():
+    if torch.compiler.is_compiling() or torch.jit._trace.is_tracing():
         return True
     return torch.utils._python_dispatch._get_current_dispatch_mode() is not None
 

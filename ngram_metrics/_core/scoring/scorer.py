@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, get_args
 
 from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.basics.option_checks import RESAMPLES, Average, check_choice
-from ngram_metrics._core.counting import numpy_matches
 from ngram_metrics._core.counting.documents import DocumentGroups, PaddedReferences, host_counts, move_result
 from ngram_metrics._core.counting.numpy_matches import must_use_torch
 from ngram_metrics._core.scoring.measure import TOKEN_LIMIT, AnyMeasure
@@ -142,7 +141,7 @@ class Scorer:
 
     def is_counted_in_python(self, segments: Segments | PaddedSegments) -> bool:
         """Return whether a batch is counted in plain Python: a small one on a CPU that the reader reads in Python."""
-        if numpy_matches.FORCES_TORCH or not len(segments.hypotheses):
+        if not len(segments.hypotheses):
             return False
         limit = self.python_limit(segments.kind)
         if isinstance(segments, PaddedSegments):

@@ -1,13 +1,14 @@
 """Several hypotheses for each reference: each becomes a sentence of its own, beside its sentence's references."""
 
 import re
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 import torch
+from crossings import crossings
 from layouts import by_count, documents_of, present_references, read_batch
 
-from ngram_metrics._core.counting import numpy_matches
 from ngram_metrics._core.counting.documents import PaddedReferences
 from ngram_metrics._core.text.word_reader import WordReader
 
@@ -26,8 +27,10 @@ def encoded(preds, target, **options):
 
 
 @pytest.fixture(params=["numpy", "torch"], autouse=True)
-def _way(request, monkeypatch):
-    monkeypatch.setattr(numpy_matches, "FORCES_TORCH", request.param == "torch")
+def _way(request):
+    """Torch counts on a CPU too while something records its operations."""
+    with crossings() if request.param == "torch" else nullcontext():
+        yield
 
 
 @pytest.mark.parametrize("of_preds", [torch.tensor, np.array])

@@ -1,0 +1,76 @@
+"""The modes that watch what crosses between the host and a device see each way across, made here on purpose."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from crossings import crossings, no_crossings
+from torch import Tensor
+
+
+def host() -> Tensor:
+    return torch.tensor([3, 1, 2, 1])
+
+
+CROSSINGS: dict[str, Callable[[Tensor], Any]] = {
+    "to": lambda ids: host().to(ids.device),
+    "type_as": lambda ids: host().type_as(ids),
+    "copy_": lambda ids: ids.copy_(host()),
+    "from_numpy": lambda ids: torch.from_numpy(host().numpy()).to("meta"),
+    "index": lambda ids: ids[host()],
+    "index_put": lambda ids: ids.__setitem__(host(), 1),
+    "index_select": lambda ids: ids.index_select(0, host()),
+    "gather": lambda ids: ids.gather(0, host()),
+    "stack": lambda ids: torch.stack((ids[0], torch.tensor(1))),
+    "tensor": lambda ids: torch.tensor(1, device="meta"),
+    "as_tensor": lambda ids: torch.as_tensor([1, 2], device=ids.device),
+    "asarray": lambda ids: torch.asarray([1, 2], device=ids.device),
+    "new_tensor": lambda ids: ids.new_tensor([1, 2]),
+    "new": lambda ids: ids.new([1, 2]),
+    "item": lambda ids: ids[0].item(),
+    "bool": lambda ids: bool((ids > 5).any()),
+    "nonzero": lambda ids: ids.nonzero(),
+    "mask": lambda ids: ids[ids > 1],
+    "unique": lambda ids: torch.unique(ids),
+    "repeat": lambda ids: ids.repeat_interleave(ids),
+    "segments": lambda ids: torch.segment_reduce(ids.double(), "sum", lengths=ids[:2]),
+    "equal": lambda ids: torch.equal(ids, ids),
+}
+
+
+@pytest.mark.parametrize("way", CROSSINGS)
+def test_each_way_across_is_refused(way: str):
+    with no_crossings(), pytest.raises(AssertionError, match=r"copies|on the host|know a value"):
+        CROSSINGS[way](torch.zeros(4, dtype=torch.int64, device="meta"))
+
+
+@pytest.mark.parametrize("read", [Tensor.cpu, Tensor.tolist, Tensor.numpy])
+def test_what_reads_data_fails_on_meta_by_itself(read: Callable[[Tensor], Any]):
+    with no_crossings(), pytest.raises((NotImplementedError, TypeError), match="meta"):
+        read(torch.zeros(4, device="meta"))
+
+
+def test_what_stays_on_a_device_is_not_refused():
+    with no_crossings():
+        ids = torch.zeros(4, dtype=torch.int64, device="meta")
+        ids[torch.arange(2, device="meta")] += ids.new_full((2,), 5)
+        torch.where(ids > 1, ids, torch.tensor(0)) * torch.scalar_tensor(2, device="meta")
+        ids[1:].repeat_interleave(ids[1:], output_size=7).cumsum(0).to(torch.float32).masked_fill_(ids[0] == 0, 3)
+        torch.as_tensor(ids).new_zeros(2)
+        ids[0] = 5
+        # Nor what stays on the host.
+        host().to(torch.int32)[host().nonzero()].tolist()
+
+
+def test_what_crosses_is_listed_once_in_order():
+    with crossings() as crossed:
+        there = host().to("meta")
+        there.index_select(0, host())
+        there.new_tensor([1])
+        there + 1
+    assert [crossing.partition(":")[0] for crossing in crossed] == [
+        "aten._to_copy.default",
+        "aten.index_select.default",
+        "new_tensor",
+    ]
