@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 from crossings import crossings, no_crossings
-from metrics.apis import OF_IDS
+from metrics.apis import COMPLETE
 from metrics.cases import CASES, Case, assert_same, assert_same_states, states_of
 from torch import Tensor
 from torch._dynamo.testing import CompileCounterWithBackend

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 import torch
-from crossings import crossings, no_crossings
+from crossings import crossings
 from metrics.cases import CASES as EVERY_CASE
 from metrics.cases import Case, each_kind_of_state, states_of
 from real_devices import COUNTED, SHARES, assert_near, fixture_of, move, of_two_ranks, rounding, vulkan, xla
@@ -29,7 +29,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, mbr
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, functional, mbr
 from ngram_metrics._core.counting import all_pairs
 from ngram_metrics._core.counting import documents as documents_module
 from ngram_metrics._core.counting.subsequence import subsequence_pairs as subsequences
@@ -335,18 +335,6 @@ def test_batches_on_a_device_without_float64_have_the_score_of_the_cpu(
         assert one.item() == pytest.approx(other.item(), rel=1e-6)
     if average == "macro":
         assert (there.score_sum.dtype, there.score_sum.device.type) == (torch.float64, "cpu")
-
-
-@pytest.mark.parametrize("name", ["matched_orders", "distinct", "repetition", "self_bleu", "self_repetition"])
-def test_scores_of_padded_ids_are_on_their_device_unless_another_is_named(on_vulkan: torch.device, name: str):
-    sides = 2 if name == "matched_orders" else 1
-    call, batch = functools.partial(getattr(functional, name), pad_id=0), batch_of(3)[:sides]
-    there, expected, apart = move(on_vulkan, batch), call(*batch), rounding(on_vulkan, name)
-    # What compares texts with each other does so on the CPU.
-    with no_crossings() if name in ("matched_orders", "repetition") else nullcontext():
-        found = call(*there)
-    assert_near(found, expected, on_vulkan, apart)
-    assert_near(call(*there, device="cpu"), expected, torch.device("cpu"), apart)
 
 
 def test_two_processes_compute_what_one_does(on_vulkan: torch.device, tmp_path: Path):
