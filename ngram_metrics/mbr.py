@@ -69,8 +69,7 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
 
     Raises:
         TypeError: an object that is not a metric of this package; documents that cannot be read.
-        ValueError: a metric that does not score pairs, or whose lower scores are better; no rows, or different
-            numbers of rows.
+        ValueError: a metric that does not score pairs; no rows, or different numbers of rows.
 
     Example:
         >>> from ngram_metrics import Bleu, mbr

@@ -7,9 +7,9 @@ The tests estimate how often chance makes a difference as large as the one measu
 * ``paired_approximate_randomization`` (Riezler and Maxwell 2005) swaps the outputs of the two systems for each
   segment with probability 1/2, and counts how often the difference is at least the measured one.
 
-Both are two-sided: a difference in either direction counts, whether a higher or a lower score is better. If c of n
-differences count, the p-value is (c + 1) / (n + 1). It is never below 2 / 2^N for N segments, the smallest value that a
-two-sided test can have. If no draw differs from another, it is 1. A difference that equals the measured one counts;
+Both are two-sided: a difference in either direction counts. If c of n differences count, the p-value is
+(c + 1) / (n + 1). It is never below 2 / 2^N for N segments, the smallest value that a two-sided test can have. If no
+draw differs from another, it is 1. A difference that equals the measured one counts;
 Differences that agree within rounding, 1e-12 of the larger score, are equal.
 
 Segments of one document are not independent: the quality of a whole document varies. ``clusters=`` names the document

@@ -27,7 +27,6 @@ _LATEX = str.maketrans(
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
-        "↓": r"$\downarrow$",
         "<": "$<$",
         ">": "$>$",
         **{character: f"\\{character}" for character in "&%$#_{}"},
@@ -120,8 +119,6 @@ def _explain(outcome: Outcome, style: Style) -> list[str]:
         correction = " with Holm's correction" if plan.correction == "holm" else ", not corrected"
         test = f"paired {plan.test} test{drawn}{correction}"
         lines.append(f"{_MARKS} {outcome.baseline}: p < {SIGNIFICANT}, {test}")
-    if lower := [style.heads.get(value, value) for value, better in outcome.higher_is_better.items() if not better]:
-        lines.append(f"A lower score is better: {', '.join(lower)}")
     counts = {name: len(set(labels)) for name, labels in outcome.grouping.items() if name not in outcome.grouped}
     if counts:
         left_out = [f"{grouping_head(name)} ({count} labels)" for name, count in counts.items()]
@@ -155,11 +152,11 @@ def label_text(label: Hashable) -> str:
     return str(label) or "(empty)"
 
 
-def mark_difference(result: Result, higher_is_better: bool) -> str:
+def mark_difference(result: Result) -> str:
     """Return the mark of a significant difference from the baseline, + for a better score, - for a worse one."""
     if result.p_value is None or result.p_value >= SIGNIFICANT or not result.difference:
         return ""
-    return "+" if (result.difference > 0) == higher_is_better else "-"
+    return "+" if result.difference > 0 else "-"
 
 
 def _scale_part(name: str, part: float | tuple[float, ...], digits: int | None) -> float | list[float]:
@@ -231,7 +228,7 @@ def html_table(outcome: Outcome) -> str:
         body = []
         for names, results in rows:
             cells = [f"<th>{escape(cell_text(name))}</th>" for name in names]
-            cells += [_html_cell(result, outcome.higher_is_better[value]) for value, result in results.items()]
+            cells += map(_html_cell, results.values())
             body.append(f"<tr>{''.join(cells)}</tr>")
         tables.append(f"<table><thead><tr>{header}</tr></thead><tbody>{''.join(body)}</tbody></table>")
     below = "<br>".join(map(escape, notes(outcome)))
@@ -242,8 +239,8 @@ def html_table(outcome: Outcome) -> str:
     )
 
 
-def _html_cell(result: Result, higher_is_better: bool) -> str:
-    mark = mark_difference(result, higher_is_better)
+def _html_cell(result: Result) -> str:
+    mark = mark_difference(result)
     score, _, interval = format_score(result, Style()).partition(" ")
     text = score + (f" <small>{interval}</small>" if interval else "") + mark
     if result.difference is None or result.wins is None or result.losses is None:
@@ -353,8 +350,7 @@ _FORMATTERS: Mapping[str, Callable[[Outcome, Style], list[str]]] = {
 def _make_tables(outcome: Outcome, style: Style, by_value: bool) -> list[_Table]:
     """Return the tables of all systems and of groups, one for all values, or one for each.
 
-    With ``style.heads`` there is an arrow where a lower score is better. A score without a mark has a space if another
-    has a mark.
+    A score without a mark has a space if another has a mark.
     """
     tables = []
     for values in [[value] for value in outcome.values] if by_value else [outcome.values]:
@@ -365,9 +361,8 @@ def _make_tables(outcome: Outcome, style: Style, by_value: bool) -> list[_Table]
             if is_grouped:
                 columns.append(["segments", *(str(row[values[0]].segments) for row in results)])
             for value in values:
-                better = outcome.higher_is_better[value]
-                head = style.heads.get(value, cell_text(value)) + (" ↓" if style.heads and not better else "")
-                marks = [mark_difference(row[value], better) for row in results]
+                head = style.heads.get(value, cell_text(value))
+                marks = [mark_difference(row[value]) for row in results]
                 cells = [format_score(row[value], style) for row in results]
                 columns.append(
                     [head, *(cell + (mark or " " * any(marks)) for cell, mark in zip(cells, marks, strict=True))]

@@ -30,8 +30,7 @@ class Result(NamedTuple):
         segments: the number of segments.
         low: the lower end of the bootstrap interval, with ``confidence``.
         high: its upper end.
-        difference: the score minus the baseline's, below 0 for a lower score even where lower is better; None
-            for the baseline, as all up to ``losses``.
+        difference: the score minus the baseline's; None for the baseline, as all up to ``losses``.
         difference_low: the lower end of the bootstrap interval of the difference, with ``confidence``, from the same
             resampled corpora for both systems.
         difference_high: its upper end.
@@ -127,7 +126,6 @@ class Outcome:
     signatures: dict[str, str]
     #: The names of the references.
     references: Sequence[str]
-    higher_is_better: dict[str, bool]
     plan: ComparisonPlan
 
     @property

@@ -144,11 +144,9 @@ def compute_outcome(
     }
     draws = _signature_draws(plan, len(systems) > 1)
     signatures = {}
-    better: dict[str, bool] = {}
     for name, counts in zip(names, next(iter(systems.values())), strict=True):
         signatures[name] = counts.scorer.signature(counts.references, "text", draws)
-        better |= dict.fromkeys(counts.scorer.titles, counts.scorer.measure.higher_is_better)
-    return Outcome(results, grouping, grouped, signatures, references, better, plan)
+    return Outcome(results, grouping, grouped, signatures, references, plan)
 
 
 def compute_results(systems: Systems, plan: ComparisonPlan, test: Test | None = None) -> Results:
@@ -189,12 +187,11 @@ def compute_results(systems: Systems, plan: ComparisonPlan, test: Test | None = 
 def _compare(counts: SystemCounts, base_score: Tensor, base_scores: Tensor) -> dict[str, dict[str, Any]]:
     """Return the differences from the scores of the baseline, and wins, ties and losses, by the names of values."""
     scorer = counts.scorer
-    apart = counts.segment_scores() - base_scores  # (segments, *score_shape)
-    better = scorer.name_values(apart if scorer.measure.higher_is_better else -apart)
+    apart = scorer.name_values(counts.segment_scores() - base_scores)  # each (segments,)
     comparisons = {}
     for value, difference in scorer.name_values(counts.score() - base_score).items():
-        wins = int((better[value] > _TIE).sum())
-        losses = int((better[value] < -_TIE).sum())
+        wins = int((apart[value] > _TIE).sum())
+        losses = int((apart[value] < -_TIE).sum())
         ties = counts.segments - wins - losses
         comparisons[value] = {"difference": difference.item(), "wins": wins, "ties": ties, "losses": losses}
     return comparisons

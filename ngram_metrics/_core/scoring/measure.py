@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.counting.documents import Batch, DocumentGroups
@@ -96,8 +96,6 @@ class Measure(ABC, Generic[Statistics]):
 
     #: The columns of the statistics in a row.
     layout: Layout[Statistics]
-    #: Whether a higher score is better.
-    higher_is_better: ClassVar[bool] = True
 
     @abstractmethod
     def signature(self) -> dict[str, str]:
