@@ -61,8 +61,8 @@ class Measured:
         counts: in plain Python, from settings, a hypothesis and its references to the fields of one row.
         score: in plain Python, from settings and fields to the score.
         variants: settings that differ in their steps, one or more for each step of the code.
+        perfect: settings, and documents that score 1 against themselves under them.
         of_text: from a text to a document.
-        perfect: settings, and documents that score 1 against themselves under them; None if no text is compared.
         past_float32: settings, counts that float32 does not hold, and their score.
         tolerance: how far a score may lie from that in plain Python, in proportion.
         averages: those it has.
@@ -76,8 +76,8 @@ class Measured:
     counts: Callable[[Settings, Any, Sequence[Any]], tuple]
     score: Callable[[Settings, Sequence[Any]], Any]
     variants: tuple[Settings, ...]
+    perfect: st.SearchStrategy
     of_text: Callable[[str], Any] = str
-    perfect: st.SearchStrategy | None = None
     past_float32: tuple[tuple[Settings, tuple, Any], ...] = ()
     tolerance: float = 1e-12
     averages: tuple[str, ...] = ("none", "macro", "micro")

@@ -123,7 +123,7 @@ def test_any_leading_shape_scores_as_its_rows_do(measured, data, shape):
         assert {part.shape[: len(shape)] for part in parts.values()} == {shape}
 
 
-@pytest.mark.parametrize("measured", [measure for measure in MEASURES.values() if measure.perfect is not None])
+@each
 @few
 @given(data=st.data())
 def test_what_is_its_own_reference_has_the_best_score(measured, data):
