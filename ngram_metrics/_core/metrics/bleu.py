@@ -336,6 +336,5 @@ ROWS = (
         "BLEU",
         make_bleu,
         {"tokenizer": "tokenizer", "lowercase": "lowercase"},
-        pair_names=("bleu",),
     ),
 )

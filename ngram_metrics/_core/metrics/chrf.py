@@ -248,6 +248,6 @@ def make_chrf(
 
 _LOWERCASE = {"chrf_lowercase": "lowercase"}
 ROWS = (
-    MetricRow("chrF", make_chrf, _LOWERCASE, pair_names=("chrf",)),
-    MetricRow("chrF++", make_chrf, _LOWERCASE, {"word_order": 2}, pair_names=("chrf++",)),
+    MetricRow("chrF", make_chrf, _LOWERCASE),
+    MetricRow("chrF++", make_chrf, _LOWERCASE, {"word_order": 2}),
 )

@@ -92,4 +92,4 @@ def make_overlap(
     return Scorer(reader, OverlapMeasure(ngram), average, {"ngram_overlap": ()})
 
 
-ROWS = (MetricRow("overlap", make_overlap, {"tokenizer": "tokenizer"}, pair_names=("overlap",)),)
+ROWS = (MetricRow("overlap", make_overlap, {"tokenizer": "tokenizer"}),)

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from importlib import import_module
+from collections.abc import Mapping
 
 from ngram_metrics._core.basics.option_checks import DEFAULT_ROUGE_KEYS, ROUGE_KEYS
+from ngram_metrics._core.metrics import bleu, chrf, overlap, rouge
 from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 
-#: The file of each metric.
-_FILES = {"bleu": "bleu", "chrf": "chrf", "chrf++": "chrf", "rouge": "rouge", "overlap": "overlap"}
-
-
-class _Registry(Mapping[str, MetricRow]):
-    """The row of each metric by its name, from its file, which is imported when the row is asked for."""
-
-    def __getitem__(self, name: str) -> MetricRow:
-        rows: tuple[MetricRow, ...] = import_module(f"ngram_metrics._core.metrics.{_FILES[name]}").ROWS
-        (row,) = (row for row in rows if row.title.lower() == name)
-        return row
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_FILES)
-
-    def __len__(self) -> int:
-        return len(_FILES)
-
-
-REGISTRY = _Registry()
+#: The row of each metric by its name.
+REGISTRY: Mapping[str, MetricRow] = {
+    row.title.lower(): row for metric in (bleu, chrf, rouge, overlap) for row in metric.ROWS
+}
 #: All names that mean a metric: a key of ROUGE is ROUGE of this key alone.
-METRIC_NAMES = (*_FILES, *ROUGE_KEYS)
+METRIC_NAMES = (*REGISTRY, *ROUGE_KEYS)
 
 
 def row_of(name: str) -> MetricRow:

@@ -386,6 +386,5 @@ ROWS = (
         "ROUGE",
         make_rouge,
         {"stem": "use_stemmer"},
-        pair_names=("rouge1", "rouge2", "rougeL"),
     ),
 )

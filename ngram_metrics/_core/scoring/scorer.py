@@ -248,14 +248,12 @@ class MetricRow(NamedTuple):
         make: the function that makes it.
         text_options: the options for text that it takes, as the command names them, and their names in that function.
         options: the options by which it differs from other metrics that it makes.
-        pair_names: the names under which it scores pairs, for MBR decoding; ROUGE has one for each key.
     """
 
     title: str
     make: Callable[..., Scorer]
     text_options: Mapping[str, str] = MappingProxyType({})
     options: Mapping[str, Any] = MappingProxyType({})
-    pair_names: tuple[str, ...] = ()
 
 
 def count_systems(

@@ -44,9 +44,8 @@ def page(
     sources: Sequence[str] | None,
     words: WordReader,
     title: str | None = None,
-    digits: int | None = None,
 ) -> str:
-    """Return the page as HTML, with matches of texts that ``words`` splits, and the digits of scores, None for 2."""
+    """Return the page as HTML, with matches of texts that ``words`` splits."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -57,7 +56,7 @@ def page(
         names = list(outcome.results)
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         title = ", ".join(names[:3]) + more
-    style = result_tables.Style(digits)
+    style = result_tables.PLAIN
     scripts = [(_FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
     script = "\n".join(['"use strict";', "{", *scripts, "}"])
     styles = (_FOLDER / "page.css").read_text(encoding="utf-8")
