@@ -58,7 +58,7 @@ def _run(options: Namespace) -> None:
         with open_output(options.segments) as write:
             write("".join(f"{line}\n" for line in _list_segments(result)))
     if options.report is not None:
-        result.write_report(options.report, sources=sources)
+        result.write_report(options.report, tokenizer=options.tokenizer or "13a", sources=sources)
     style = Style(options.digits, options.details, terminal_width())
     print(result._format(options.format, style), end="", flush=True)
 

@@ -1,7 +1,7 @@
 """What stands beside the texts: sources, columns and the scores of their labels."""
 
 import pytest
-from commands import BASE, FILES, OTHER, REFERENCES, failing, printed, refused, write
+from commands import BASE, FILES, OTHER, REFERENCES, printed, write
 from report_pages import data_of, write_report
 
 import ngram_metrics
@@ -44,37 +44,16 @@ def test_up_to_fifty_labels_are_scored_and_more_only_filter_the_page(tmp_path, l
 
 def test_the_command_shows_what_the_function_shows(folder, capsys):
     write(folder / "source.txt", SOURCES)
-    write(folder / "labels.tsv", [f"{line}\t{line % 7}" for line in IDS])
-    files = ("--source", "source.txt", "--column", "id=labels.tsv:1", "--column", "a=b=labels.tsv:2")
-    printed(capsys, "base.txt", "other.txt", "-r", "ref.txt", "ref2.txt", *files[:4], "--report", "page.html")
+    write(folder / "labels.txt", [str(line % 7) for line in IDS])
+    files = ("--source", "source.txt", "--groups", "labels.txt", "--report", "page.html")
+    printed(capsys, "base.txt", "other.txt", "-r", "ref.txt", "ref2.txt", *files)
     streams = [FILES["ref.txt"], FILES["ref2.txt"]]
     systems = {"base.txt": FILES["base.txt"], "other.txt": FILES["other.txt"]}
-    write_report("other.html", systems, streams, sources=SOURCES, groups={"id": list(map(str, IDS))})
+    write_report("other.html", systems, streams, sources=SOURCES, groups=[str(line % 7) for line in IDS])
     first, second = data_of(folder / "page.html"), data_of(folder / "other.html")
     for data in (first, second):
         del data["references"]  # which name the files
     assert first == second
-    printed(capsys, "base.txt", "-r", "ref.txt", "--column", "day=labels.tsv:2", "--report", "page.html")
-    (column,) = data_of(folder / "page.html")["columns"]
-    assert (column["name"], column["labels"]) == ("day", list("0123456"))
-
-
-def test_the_command_refuses_what_it_cannot_show(folder, capsys):
-    write(folder / "short.txt", ["x"])
-    command = ("base.txt", "-r", "ref.txt")
-    assert refused(capsys, *command, "--source", "ref.txt") == "--source is for the page: expected --report too"
-    for word in ("ref.txt", "=ref.txt", "a="):
-        told = f"argument --column: '{word}' is not NAME=FILE, such as domain=domains.txt"
-        assert refused(capsys, *command, "--report", "p.html", "--column", word) == told
-    twice = ("--column", "a=ref.txt", "--column", "a=ref2.txt", "--report", "p.html")
-    told = "two columns have the name 'a': expected different names, as NAME=FILE gives them"
-    assert refused(capsys, *command, *twice) == told
-    assert refused(capsys, *command, "--source", "s.txt", "--report", "s.txt") == "--report s.txt would overwrite s.txt"
-    told = failing(capsys, *command, "--column", "a=short.txt", "--report", "p.html")
-    assert told.startswith(
-        "the files have different numbers of lines: base.txt has 120, ref.txt has 120, short.txt has 1"
-    )
-    assert not (folder / "p.html").exists()
 
 
 @pytest.mark.parametrize(

@@ -61,28 +61,17 @@ def test_the_numbers_are_those_of_the_command(folder, capsys, options):
         assert signature in html.unescape((folder / "page.html").read_text())
 
 
-def test_the_page_has_as_many_digits_as_the_command(folder, capsys):
+def test_the_page_rounds_as_the_command(folder, capsys):
     """Rounded once: 1 match in 32 words is 3.125, a tie for Python and not for JavaScript."""
     write(folder / "tie.txt", ["x" + " y" * 15])
     write(folder / "one.txt", ["x" + " z" * 15])
-    command = ("tie.txt", "-r", "one.txt", "-m", "overlap", "-c", "--report", "page.html")
-    for digits, shown in ((), "6.25"), (("-w", "4"), "6.2500"):
-        assert f" {shown} " in printed(capsys, *command, *digits)
-        assert cells_of(folder / "page.html")[0][1] == shown
+    assert " 6.25 " in printed(capsys, "tie.txt", "-r", "one.txt", "-m", "overlap", "-c", "--report", "page.html")
+    assert cells_of(folder / "page.html")[0][1] == "6.25"
     printed(capsys, "base.txt", "-r", "ref.txt", "-c", "--report", "page.html")
     (row,) = cells_of(folder / "page.html")
     # BLEU has two parts besides its score and interval, chrF none.
     scores = [entry[0] for entry in data_of(folder / "page.html")["entries"][0].values()]
     assert scores == [float(row[1]), float(row[5])]
-
-
-def test_segments_have_as_many_digits_as_the_systems(folder, capsys):
-    command = ("base.txt", "-r", "ref.txt", "-m", "chrf", "-w", "4", "--report", "page.html", "--segments", "s.jsonl")
-    printed(capsys, *command)
-    data = data_of(folder / "page.html")
-    segments = [json.loads(line)["chrf"] for line in (folder / "s.jsonl").read_text().splitlines()]
-    assert data["digits"] == 4
-    assert data["scores"]["chrf"][0] == [round(score, 4) for score in segments]
 
 
 def test_the_option_changes_nothing_that_is_printed(folder, capsys):
@@ -215,6 +204,4 @@ def test_a_missing_package_is_told_before_anything_is_read(folder, capsys, monke
 
 
 def test_the_command_refuses_to_write_over_what_it_reads(folder, capsys):
-    assert refused(capsys, *FILES_OF, "--report", "ref.txt") == "--report ref.txt would overwrite ref.txt"
-    assert "is a directory" in refused(capsys, *FILES_OF, "--report", ".")
-    assert "would overwrite" in refused(capsys, *FILES_OF, "--report", "p.html", "-o", "p.html")
+    assert refused(capsys, *FILES_OF, "--report", "ref.txt") == "--report ref.txt would overwrite an input"
