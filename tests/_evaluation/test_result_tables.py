@@ -90,7 +90,7 @@ def test_latex_has_the_caption_the_label_and_the_digits_that_are_asked_for():
             found.to_latex(**options)
 
 
-def test_papers_have_the_names_of_values_of_their_columns_below_the_table_and_details_on_demand():
+def test_papers_have_details_on_demand():
     base = references(100)
     systems = {"base": output(base, 0.3, 1), "other": output(base, 0.2, 2)}
     found = evaluate(systems, base, "bleu,chrf")

@@ -29,11 +29,12 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, functional, mbr
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, mbr
 from ngram_metrics._core.counting import all_pairs
 from ngram_metrics._core.counting import documents as documents_module
 from ngram_metrics._core.counting.subsequence import subsequence_pairs as subsequences
 from ngram_metrics.counting import clipped_matches, common_subsequence_lengths, ngram_counts
+from ngram_metrics.functional import bleu_score
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
 pytestmark = pytest.mark.filterwarnings("default")  # torch_xla deprecates what it uses itself
@@ -278,10 +279,10 @@ def test_what_padded_ids_of_a_device_add_comes_to_states_of_the_cpu_in_one_copy(
 
 def test_padded_ids_beside_lists_come_to_the_host_in_one_copy(on_vulkan: torch.device):
     hypotheses, lists = torch.arange(140).reshape(20, 7), [[[1, 2, 3, 4]]] * 20
-    expected = functional.bleu_score(hypotheses, lists, average="none", pad_id=0)
+    expected = bleu_score(hypotheses, lists, average="none", pad_id=0)
     there = hypotheses.to(on_vulkan)
     with crossings() as crossed:
-        found = functional.bleu_score(there, lists, average="none", pad_id=0)
+        found = bleu_score(there, lists, average="none", pad_id=0)
     assert len(crossed) == 1, crossed
     assert_near(found, expected, torch.device("cpu"), 1e-12)
 
