@@ -76,20 +76,31 @@ def test_rouge_of_ignite_and_its_alpha():
 
 
 def drawn_documents(chance, size):
-    """Ids of which a few are in most documents, many in few, and some often in one."""
+    """Ids of which a few are in most documents, many in few, some often in one; and passages that documents share.
+
+    Before a passage stands an id of which only high bits differ.
+    """
     weights = [1 / rank for rank in range(1, 2001)]
     rows = [chance.choices(range(1, 2001), weights, k=chance.randrange(70)) for _ in range(size)]
-    return [row * chance.choice([1, 1, 1, 2]) + [7] * chance.choice([0, 0, 0, 9]) for row in rows]
+    passages = [[], [7] * 9, list(range(60, 80)), list(range(1980, 2000))]
+    return [
+        row * chance.choice([1, 1, 1, 2]) + [chance.choice([5, 261, 517, 1029])] + chance.choice(passages)
+        for row in rows
+    ]
 
 
-@pytest.mark.parametrize("ngram", [1, 2, 3])
-@pytest.mark.parametrize("same", [False, True])
-def test_large_groups_have_the_matches_of_counters(ngram, same):
-    """Groups of different sizes, one of them with an empty document, and another without documents on one side."""
+#: Hypotheses and references of each group: large ones beside small ones and one without hypotheses, and one reference.
+SIZES = {"several": ((110, 2, 0), (90, 60, 3)), "one": ((70, 3, 40), (1, 1, 1)), "many": ((12,) * 12, (11,) * 12)}
+
+
+@pytest.mark.parametrize("ngram", [1, 2, 3, 9])
+@pytest.mark.parametrize("sizes", [*SIZES, "the same"])
+def test_large_groups_have_the_matches_of_counters(ngram, sizes):
     chance = random.Random(ngram)
-    hypotheses, references = ([drawn_documents(chance, size) for size in sizes] for sizes in ((110, 2, 0), (90, 60, 3)))
-    hypotheses[0][5] = references[0][8] = []
-    if same:
+    counts = SIZES.get(sizes, SIZES["several"])
+    hypotheses, references = ([drawn_documents(chance, size) for size in side] for side in counts)
+    hypotheses[0][5] = []
+    if sizes == "the same":
         references = hypotheses
     found = mbr.pairwise(ngram_metrics.NgramOverlap(ngram=ngram), hypotheses, references)
     for scores, *sides in zip(found, hypotheses, references, strict=True):
