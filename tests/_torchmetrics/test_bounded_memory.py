@@ -1,6 +1,6 @@
 """Large batches fit the documented bound of memory, and an update that fails leaves every state as it was.
 
-The bound stands in docs/concepts/scale.md. What is counted is known from how the batches are made, see
+The bound stands in docs/guides/counting.md. What is counted is known from how the batches are made, see
 tests/support/memory_probe.py.
 """
 
@@ -111,7 +111,7 @@ def test_a_large_batch_is_counted_right_within_the_documented_bound(asked: str, 
 
 
 def test_the_documented_bound_is_the_tested_one():
-    text = (PROBE.parents[2] / "docs" / "concepts" / "scale.md").read_text("utf-8")
+    text = (PROBE.parents[2] / "docs" / "guides" / "counting.md").read_text("utf-8")
     assert f"{FIXED_BYTES >> 20} MiB plus {BYTES_A_SLOT} bytes for each token slot" in text
     assert f"{SUBSEQUENCE_BYTES >> 20} MiB" in text
 

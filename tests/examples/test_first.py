@@ -140,7 +140,7 @@ def test_two_processes_of_accelerate_print_what_the_page_shows(launch: tuple[str
     assert list(values) == ["natural loop", "gathered", "own shares", "one process"]
     assert values["gathered"] == values["own shares"] == values["one process"]
     assert values["natural loop"] != values["one process"]
-    page = (EXAMPLES.parent / "docs" / "guides" / "accelerate.md").read_text(encoding="utf-8")
+    page = (EXAMPLES.parent / "docs" / "guides" / "distributed.md").read_text(encoding="utf-8")
     assert "\n".join(f"{name:14} {scores}" for name, scores in values.items()) in page
 
 

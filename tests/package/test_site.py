@@ -50,7 +50,7 @@ def test_docstrings_are_shown_without_markup(site: Path):
 
 
 def test_formulas_are_mathml_without_a_script(site: Path):
-    page = (site / "project" / "internals.html").read_text(encoding="utf-8")
+    page = (site / "project" / "architecture.html").read_text(encoding="utf-8")
     for formula in ("BLEU=min(1,e1−r/h)·exp∑n=1Nwnlogmntn", "chrF=(1+β2)PRβ2P+R"):
         formulas = re.findall(r"<math\b.*?</math>", page, re.DOTALL)
         assert formula in [re.sub(r"\s+", "", unescape(re.sub(r"<[^>]+>", "", each))) for each in formulas]

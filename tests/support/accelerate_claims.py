@@ -1,4 +1,4 @@
-"""What docs/guides/accelerate.md says of the ways that go wrong, as JSON; run by torchrun."""
+"""What docs/guides/distributed.md says of the ways that go wrong, as JSON; run by torchrun."""
 
 import json
 from typing import Any
