@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, overload
 
 import torch
 import torchmetrics
@@ -22,7 +22,7 @@ from ngram_metrics._core.scoring.signature import format_references
 from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.tokenizer_option import callable_name
 from ngram_metrics._torchmetrics.adaptor import Adaptor
-from ngram_metrics._torchmetrics.plots import add_ends, plot_histogram, plot_values, steps_of
+from ngram_metrics._torchmetrics.plots import plot_with_intervals
 from ngram_metrics._torchmetrics.states import (
     NO_REFERENCES,
     add_batch,
@@ -273,30 +273,20 @@ class Accumulator(Adaptor, Generic[Level]):
             raise ValueError(f"this {type(self).__name__} keeps sums only: construct it with confidence=0.95")
         return self.call_synced(self._all_rows)
 
-    def plot(self, val: Value | Sequence[Value] | None = None, ax: Axes | None = None) -> tuple[Figure, Axes]:
-        """Plot one value, or a list of values over the steps, or for average none a histogram of the segments' scores.
-
-        A dict of values is drawn as bars, a list of dicts as lines; with ``confidence`` they have whiskers or bands.
+    def plot(self, val: Value | Sequence[Value] | None = None, ax: Axes | None = None) -> tuple[Figure | None, Axes]:
+        """Plot as torchmetrics does, with whiskers at the values that have an interval, or bands over several steps.
 
         Args:
             val: a result of ``compute`` or ``forward``, or a list of them; None to call ``compute``.
             ax: the matplotlib axis to draw on; None for a new figure.
 
         Returns:
-            The figure and the axis.
+            The figure, None with ``ax``, and the axis.
 
         Raises:
             ModuleNotFoundError: matplotlib is not installed (extra ``plot``).
-            ValueError: ``val`` is an empty list or dict.
         """
-        value = self.compute() if val is None else add_ends(val, self._computed)
-        steps = steps_of(value)
-        if self.average == "none":
-            return plot_histogram(value, type(self).__name__, ax)
-        if named := [step for step in steps if isinstance(step, dict)]:
-            return plot_values(value if isinstance(value, dict) else named, type(self).__name__, ax)
-        numbers = [step for step in steps if isinstance(step, Tensor)]
-        return cast("tuple[Figure, Axes]", self._plot(value if isinstance(value, Tensor) else numbers, ax))
+        return plot_with_intervals(self._plot, self.compute() if val is None else val, ax)
 
     def __getitem__(self, idx: Any) -> CompositionalMetric:
         """Return a metric of one value, ``metric["bleu_low"]``, or for average none of a segment, ``metric[0]``.
