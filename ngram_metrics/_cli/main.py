@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ngram_metrics._cli.arguments import TEXT_OPTIONS, parse_arguments
 from ngram_metrics._cli.files import read_segments
-from ngram_metrics._core.basics.output import open_output
+from ngram_metrics._core.basics.output import write_file
 from ngram_metrics._core.metrics.registry import make_metric
 from ngram_metrics._core.text.messages import visible
 from ngram_metrics._evaluation.result_tables import Style, terminal_width
@@ -55,8 +55,7 @@ def _run(options: Namespace) -> None:
 
     result = evaluate(systems, references, metrics, options.baseline, options.confidence, options.test, groups=groups)
     if options.segments is not None:
-        with open_output(options.segments) as write:
-            write("".join(f"{line}\n" for line in _list_segments(result)))
+        write_file(options.segments, "".join(f"{line}\n" for line in _list_segments(result)))
     if options.report is not None:
         result.write_report(options.report, tokenizer=options.tokenizer or "13a", sources=sources)
     style = Style(options.digits, options.details, terminal_width())

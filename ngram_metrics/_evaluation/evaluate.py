@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.basics.option_checks import checked_bool, whole_number
-from ngram_metrics._core.basics.output import Progress, open_output
+from ngram_metrics._core.basics.output import show_progress, write_file
 from ngram_metrics._core.scoring.paired import Correction, Test
 from ngram_metrics._core.scoring.resampling import SEED
 from ngram_metrics._core.scoring.scorer import Metric, Scorer
@@ -168,8 +168,7 @@ class Evaluation:
         source_texts = checked_sources(sources, self._texts)
         _check_text("title", title)
         words = WordReader("none" if tokenizer is None else tokenizer)
-        with open_output(os.fsdecode(path)) as write:
-            write(page(self._systems, self._outcome, self._texts, source_texts, words, title))
+        write_file(os.fsdecode(path), page(self._systems, self._outcome, self._texts, source_texts, words, title))
 
     @staticmethod
     def _style(digits: int, intervals: bool, details: bool) -> result_tables.Style:
@@ -272,10 +271,9 @@ def evaluate(
     reference_counts = [len(references) for references in texts.references]
     written = format_references(min(reference_counts), max(reference_counts))
     counts = {name: [SystemCounts(scorer, written, keep=True) for scorer in scorers.values()] for name in texts.systems}
-    with Progress("segments") as bar:
+    with show_progress("segments") as progress:
         for first in range(0, len(texts.references), CHUNK):
             part = slice(first, first + CHUNK)
             hypotheses = [segments[part] for segments in texts.systems.values()]
-            count(counts, hypotheses, texts.references[part], bar.update)
-        bar.name("resampling")
+            count(counts, hypotheses, texts.references[part], progress)
         return Evaluation(counts, compute_outcome(counts, list(scorers), texts.names, plan, labels), texts)

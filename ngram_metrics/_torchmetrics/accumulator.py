@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, overload
 
 import torch
 import torchmetrics
@@ -22,10 +22,9 @@ from ngram_metrics._core.scoring.signature import format_references
 from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.tokenizer_option import callable_name
 from ngram_metrics._torchmetrics.adaptor import Adaptor
-from ngram_metrics._torchmetrics.plots import add_ends, plot_histogram, plot_values, steps_of
+from ngram_metrics._torchmetrics.plots import plot_with_intervals
 from ngram_metrics._torchmetrics.states import (
     NO_REFERENCES,
-    add_batch,
     all_equal,
     batch_codes,
     callables_number,
@@ -112,16 +111,16 @@ class Accumulator(Adaptor, Generic[Level]):
         reader, measure, average = scorer.reader, scorer.measure, scorer.average
         self._keeps_rows = average == "none" or confidence is not None
         # First, so that metrics with different settings are told apart before other states are compared.
-        self._add_tensor(
+        self.add_state(
             "settings", settings_digest(type(self).__name__, reader, measure, average, self._keeps_rows), all_equal
         )
-        self._add_tensor("counted", _zeros((2,), torch.int64), join_codes)
-        self._add_tensor("callables", callables_number(reader, measure), "max")
-        self._add_tensor("segments", _zeros((), torch.int64), "sum")
-        self._add_tensor("reference_range", torch.tensor(NO_REFERENCES, dtype=torch.int64, device="cpu"), "max")
-        self._add_tensor("row", _zeros((measure.layout.row_width,), measure.row_dtype), "sum")
+        self.add_state("counted", _zeros((2,), torch.int64), join_codes)
+        self.add_state("callables", callables_number(reader, measure), "max")
+        self.add_state("segments", _zeros((), torch.int64), "sum")
+        self.add_state("reference_range", torch.tensor(NO_REFERENCES, dtype=torch.int64, device="cpu"), "max")
+        self.add_state("row", _zeros((measure.layout.row_width,), measure.row_dtype), "sum")
         if average == "macro":
-            self._add_tensor("score_sum", _zeros(measure.score_shape, torch.float64), "sum")
+            self.add_state("score_sum", _zeros(measure.score_shape, torch.float64), "sum")
         if self._keeps_rows:
             self.add_state("rows", [], "cat")
         # The states are made on the CPU and then moved, because tensors of some default devices, such as "meta", cannot
@@ -164,39 +163,37 @@ class Accumulator(Adaptor, Generic[Level]):
         shape = counted.leading_shape
         samples = shape[1] if shape and self.average == "none" else None
         codes = join_batch_codes(self._codes, batch_codes(counted.kind, samples))
-        added: dict[str, Any] = {"row": counted.sum_rows(), "reference_range": range_of(counted.references)}
+        rows = counted.stack_rows()
+        added = {"row": rows.sum(0), "reference_range": range_of(counted.references)}
         if self._keeps_rows:
-            added["rows"] = counted.stack_rows()
+            added["rows"] = rows
         if self.average == "macro":
             added["score_sum"] = score_rows(self.scorer.measure, counted.rows).sum(0)
-        is_on_cpu = isinstance(counted.rows, list) or counted.rows.is_cpu
-        if not (is_on_cpu and self.row.is_cpu):
+        if not (rows.is_cpu and self.row.is_cpu):
             added = self._send(added)
-        rows = added.pop("rows", None)
-        for name, value in added.items():
-            added[name] = add_batch(name, getattr(self, name), value)
-        segments = len(counted.rows)
-        if isinstance(counted.rows, list) and self.row.is_cpu:
-            added["segments"] = host_counts(int(self.segments.item()) + segments)
-        else:
-            added["segments"] = self.segments + segments
+        states = {
+            "segments": self.segments + len(counted.rows),
+            "reference_range": torch.maximum(self.reference_range, added["reference_range"]),
+            "row": self.row + added["row"],
+        }
+        if self.average == "macro":
+            states["score_sum"] = self.score_sum + added["score_sum"]
         if codes != self._codes:
-            added["counted"] = host_counts(codes)
+            states["counted"] = host_counts(codes)
         # The states are set after everything is computed: after an error, even out of memory, they count whole batches.
-        if rows is not None:
-            self.__dict__["rows"].append(rows)  # typing.cast would be an empty copy in a compiled graph
-        self.__dict__.update(added, _codes=codes)
+        if self._keeps_rows:
+            self.__dict__["rows"].append(added["rows"])  # typing.cast would be an empty copy in a compiled graph
+        self.__dict__.update(states, _codes=codes)
 
-    def _send(self, added: Mapping[str, Tensor | list[int]]) -> dict[str, Tensor]:
+    def _send(self, added: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Return what a batch adds to the states, on their devices, with one copy from one device to another."""
-        tensors = {name: host_counts(value) if isinstance(value, list) else value for name, value in added.items()}
         names_by_route: dict[tuple[torch.device, torch.device, int], list[str]] = {}
-        for name, tensor in tensors.items():
+        for name, tensor in added.items():
             route = tensor.device, self._device_of(name), tensor.element_size()
             names_by_route.setdefault(route, []).append(name)
         sent: dict[str, Tensor] = {}
         for (source, device, _), names in names_by_route.items():
-            sent.update(zip(names, copy_to(device, *(tensors[name] for name in names)), strict=True))
+            sent.update(zip(names, copy_to(device, *(added[name] for name in names)), strict=True))
             if "rows" in names and source != device:
                 sent["rows"] = sent["rows"].clone()  # a view would be saved with all that was sent
         return sent
@@ -273,30 +270,20 @@ class Accumulator(Adaptor, Generic[Level]):
             raise ValueError(f"this {type(self).__name__} keeps sums only: construct it with confidence=0.95")
         return self.call_synced(self._all_rows)
 
-    def plot(self, val: Value | Sequence[Value] | None = None, ax: Axes | None = None) -> tuple[Figure, Axes]:
-        """Plot one value, or a list of values over the steps, or for average none a histogram of the segments' scores.
-
-        A dict of values is drawn as bars, a list of dicts as lines; with ``confidence`` they have whiskers or bands.
+    def plot(self, val: Value | Sequence[Value] | None = None, ax: Axes | None = None) -> tuple[Figure | None, Axes]:
+        """Plot as torchmetrics does, with whiskers at the values that have an interval, or bands over several steps.
 
         Args:
             val: a result of ``compute`` or ``forward``, or a list of them; None to call ``compute``.
             ax: the matplotlib axis to draw on; None for a new figure.
 
         Returns:
-            The figure and the axis.
+            The figure, None with ``ax``, and the axis.
 
         Raises:
             ModuleNotFoundError: matplotlib is not installed (extra ``plot``).
-            ValueError: ``val`` is an empty list or dict.
         """
-        value = self.compute() if val is None else add_ends(val, self._computed)
-        steps = steps_of(value)
-        if self.average == "none":
-            return plot_histogram(value, type(self).__name__, ax)
-        if named := [step for step in steps if isinstance(step, dict)]:
-            return plot_values(value if isinstance(value, dict) else named, type(self).__name__, ax)
-        numbers = [step for step in steps if isinstance(step, Tensor)]
-        return cast("tuple[Figure, Axes]", self._plot(value if isinstance(value, Tensor) else numbers, ax))
+        return plot_with_intervals(self._plot, self.compute() if val is None else val, ax)
 
     def __getitem__(self, idx: Any) -> CompositionalMetric:
         """Return a metric of one value, ``metric["bleu_low"]``, or for average none of a segment, ``metric[0]``.

@@ -26,7 +26,6 @@ from ngram_metrics._torchmetrics.states import (
     all_equal,
     callables_number,
     check_states,
-    copy_state,
     gather_buffers,
     gather_packed,
     join_states,
@@ -48,12 +47,6 @@ _SWITCHES = (
 #: The entry of a ``state_dict`` that says whose counts it holds.
 SAVED_ON = "saved_on"
 _OF_SETTINGS = ("settings", "callables")  # states that describe the metric and not the data
-#: The states, and the attributes that torchmetrics sets in the constructor and in each update, computation and reset.
-_OFTEN_SET = {
-    *("settings", "callables", "counted", "segments", "reference_range", "row", "score_sum", "rows", *_SWITCHES),
-    *("_device", "update", "compute", "scorer", "confidence", "_keeps_rows", "dist_sync_on_step", "process_group"),
-    *("dist_sync_fn", "distributed_available_fn", "sync_on_compute", "compute_with_cache"),
-}
 
 
 class Adaptor(torchmetrics.Metric):
@@ -76,13 +69,10 @@ class Adaptor(torchmetrics.Metric):
         _codes: tuple[int, ...]
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Set what is set often directly: ``torch.nn.Module`` would first ask whether it is a parameter."""
-        if name in _OFTEN_SET:
-            self.__dict__[name] = value
-            if name == "counted" and isinstance(value, Tensor):
-                self.__dict__["_codes"] = tuple(value.tolist())
-        else:
-            super().__setattr__(name, value)
+        """Keep the values of ``counted`` with the state."""
+        super().__setattr__(name, value)
+        if name == "counted":
+            self._codes = tuple(cast(Tensor, value).tolist())
 
     def __getattr__(self, name: str) -> Tensor | torch.nn.Module:
         """Point users of ignite's methods to ``ngram_metrics.ignite``."""
@@ -90,12 +80,6 @@ class Adaptor(torchmetrics.Metric):
             kind = type(self).__name__
             raise AttributeError(f"{kind} is for torchmetrics: for ignite, import {kind} from ngram_metrics.ignite")
         return super().__getattr__(name)
-
-    def _add_tensor(self, name: str, default: Tensor, reduction: str | Callable[[Tensor], Tensor]) -> None:
-        """Add a state. torchmetrics copies each default deeply, which for six takes a third of the constructor."""
-        self.add_state(name, [], reduction)
-        self._defaults[name] = default
-        setattr(self, name, default.clone())
 
     def persistent(self, mode: bool = False) -> None:
         """Choose whether states go into ``state_dict``, except ``callables``, which are valid in this process only."""
@@ -105,13 +89,11 @@ class Adaptor(torchmetrics.Metric):
     def reset(self) -> None:
         """Forget all batches."""
         # Metric.reset empties the list of rows, which a Running wrapper still uses, and fails if a sync has joined it.
-        attributes = self.__dict__
-        copy = torch.clone if torch.compiler.is_compiling() else copy_state
         for name, default in self._defaults.items():
             if name not in _OF_SETTINGS:
-                attributes[name] = copy(default) if isinstance(default, Tensor) else []
+                self.__dict__[name] = default.clone() if isinstance(default, Tensor) else []
         unset = dict.fromkeys(("_computed", "_forward_cache", "_cache"))
-        attributes.update(unset, _update_count=0, _is_synced=False, _codes=(0, 0))
+        self.__dict__.update(unset, _update_count=0, _is_synced=False, _codes=(0, 0))
 
     @torch.jit.unused
     @named_arguments

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from numbers import Number
-from operator import add
 from types import MethodType
 from typing import TypeAlias, TypeVar, get_args
 
@@ -137,11 +136,10 @@ def _name_samples(code: int) -> str:
     return "1" if samples < 0 else str(samples)
 
 
-def range_of(references: DocumentGroups | PaddedReferences | list[int]) -> Tensor | list[int]:
+def range_of(references: DocumentGroups | PaddedReferences | list[int]) -> Tensor:
     """Return the range of the numbers of references of a batch.
 
-    A range is ``[-fewest, most]`` int64, so that the maximum joins two: a list, or a tensor on the device of padded
-    references.
+    A range is ``[-fewest, most]`` int64, so that the maximum joins two, on the device of padded references.
     """
     if isinstance(references, PaddedReferences):
         lengths = references.tokens.lengths
@@ -153,22 +151,7 @@ def range_of(references: DocumentGroups | PaddedReferences | list[int]) -> Tenso
         return torch.stack((-counts, counts)).amax(1)
     if isinstance(references, DocumentGroups):
         references = references.counts.tolist()
-    return [-min(references), max(references)] if references else [*NO_REFERENCES]
-
-
-def copy_state(state: Tensor) -> Tensor:
-    """Return a copy of a state."""
-    # Alone ``clone`` is as fast. Between small updates its code has left the cache of the processor.
-    is_small = state.is_cpu and state.dtype == torch.int64 and 0 < state.numel() < 100
-    return host_counts(state.tolist()) if is_small else state.clone()
-
-
-def add_batch(name: str, state: Tensor, added: Tensor | list[int]) -> Tensor:
-    """Return a state with what a batch adds to it, which is a list only if the state is on the CPU."""
-    is_maximum = name == "reference_range"
-    if isinstance(added, list):  # in plain Python for the reason that copy_state has
-        return host_counts([*map(max if is_maximum else add, state.tolist(), added)])
-    return torch.maximum(state, added) if is_maximum else state + added
+    return host_counts([-min(references), max(references)] if references else NO_REFERENCES)
 
 
 def join_states(name: str, states: Sequence[Tensor]) -> Tensor:

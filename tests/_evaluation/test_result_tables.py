@@ -1,12 +1,10 @@
 """Names are shown and never run; a pasted table loses nothing."""
 
 import html
-import io
 import json
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,6 @@ from report_pages import HOSTILE
 from systems import output, references
 
 from ngram_metrics import evaluate
-from ngram_metrics._core.basics import output as output_module
 
 NAME = "<b onload='x()'>&*[_|$\\ \u202e\t\n"
 
@@ -140,15 +137,3 @@ def test_three_metrics_fit_a_column_of_an_article(tmp_path: Path):
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "article.tex"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     assert "Overfull" not in (tmp_path / "article.log").read_text("utf-8", "replace")
-
-
-@pytest.mark.parametrize("installed", [True, False])
-def test_a_bar_counts_on_a_terminal_after_two_seconds_if_tqdm_is_installed(installed: bool, monkeypatch):
-    stream = io.StringIO()
-    stream.isatty = lambda: True
-    monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(output_module, "DELAY", 1e-9)
-    if not installed:
-        monkeypatch.setitem(sys.modules, "tqdm", None)
-    evaluate({"a": ["a"], "b": ["b"]}, ["b"], "chrf", test="randomization")
-    assert ("resampling: : 2 segments" in stream.getvalue()) is installed

@@ -1,121 +1,83 @@
-"""Where output goes: files that are replaced whole, pipes, links, and a terminal that gets no commands from names."""
+"""Files are replaced as a whole; links and pipes keep their place. And the progress bar."""
 
-import errno
+import io
 import os
-import re
-import shutil
-import tempfile
-from collections.abc import Iterator
+import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
-from commands import BASE
-from commands import folder as folder
 
 from ngram_metrics._core.basics import output
-from ngram_metrics._core.basics.output import OutputError, open_output
+from ngram_metrics._core.basics.output import write_file
 
 
-def test_the_temporary_file_is_new_and_its_name_cannot_be_guessed(folder: Path, monkeypatch):
-    before, names = set(folder.iterdir()), set()
-    for _ in range(2):
-        with open_output("out.txt") as write_text:
-            names |= {path.name for path in folder.iterdir()} - {path.name for path in before}
-            write_text("new")
-        (folder / "out.txt").unlink()
-    assert len(names) == 2
-    assert not any(str(os.getpid()) in name for name in names)
-    # Even under a name that somebody knew: nothing that is there is opened, and no link is followed.
-    monkeypatch.setattr(output.os, "urandom", lambda count: bytes(count))
-    with open_output("out.txt"):
-        (name,) = {path.name for path in folder.iterdir()} - {path.name for path in before}
-    (folder / name).symlink_to("base.txt")
-    with pytest.raises(OutputError, match="File exists"), open_output("out.txt"):
-        pass
-    assert (folder / "base.txt").read_text().splitlines() == BASE
+def test_a_file_is_new_or_replaced_in_utf_8_and_nothing_is_left_beside_it(tmp_path: Path):
+    path = tmp_path / "out.txt"
+    for text in ("first, and longer\n", "se\u00e9\r\n", "a name \udcff of bytes"):
+        write_file(str(path), text)
+        assert path.read_bytes() == text.encode("utf-8", "backslashreplace")
+        assert list(tmp_path.iterdir()) == [path]
 
 
-def _refusing(code: int):
-    def refuse(*_: object) -> None:
-        raise OSError(code, os.strerror(code))
-
-    return refuse
-
-
-@pytest.fixture(params=["mounted by itself", "another owner", "a folder that cannot be written"])
-def fixed(request, folder: Path, monkeypatch) -> Path:
-    """A file that keeps its place in the folder, only its contents can change."""
-    path = folder / "fixed.txt"
-    path.write_text("what was there, and more of it\n")
-    if request.param == "mounted by itself":
-        monkeypatch.setattr(output.os, "replace", _refusing(errno.EBUSY))
-    elif request.param == "another owner":
-        whole = os.stat
-
-        def stat(path: str, **options: bool) -> os.stat_result:
-            status = whole(path, **options)
-            is_part = str(path).endswith(".part")
-            return os.stat_result([*status[:5], status.st_gid + 1, *status[6:]]) if is_part else status
-
-        monkeypatch.setattr(output.os, "stat", stat)
-    else:
-        (folder / "temporary").mkdir()
-        monkeypatch.setattr(tempfile, "tempdir", str(folder / "temporary"))
-        monkeypatch.setattr(output.os, "access", lambda *_: False)
-        monkeypatch.setattr(output.os, "replace", _refusing(errno.EXDEV))
-    return path
-
-
-def _files(folder: Path) -> set[Path]:
-    return {path for path in folder.rglob("*") if path.is_file()}
-
-
-@pytest.mark.parametrize("text", ["new", "new " * 100_000])
-def test_a_file_that_cannot_be_replaced_is_written_at_the_end(text: str, fixed: Path, folder: Path):
-    files, number, before = _files(folder), fixed.stat().st_ino, fixed.read_text()
-    with open_output("fixed.txt") as write_text:
-        write_text(text)
-        assert fixed.read_text() == before
-        assert all(part.stat().st_mode & 0o777 == 0o600 for part in _files(folder) - files)
-    assert fixed.read_text() == text
-    assert fixed.stat().st_ino == number
-    assert _files(folder) == files
-
-
-def test_the_output_is_somewhere_where_the_disk_of_its_file_is_full(fixed: Path, folder: Path, monkeypatch):
-    monkeypatch.setattr(shutil, "copyfileobj", _refusing(errno.ENOSPC))
-    told = r"^cannot write fixed.txt: No space left on device; the output is in (.*\.part)$"
-    with pytest.raises(OutputError, match=told) as raised, open_output("fixed.txt") as write_text:
-        write_text("new")
-    assert Path(re.search(told, str(raised.value))[1]).read_text() == "new"
-
-
-@pytest.fixture
-def umask() -> Iterator[None]:
+def test_others_may_read_the_file_as_they_may_read_any(tmp_path: Path):
     before = os.umask(0o022)
-    yield
-    os.umask(before)
+    try:
+        write_file(str(tmp_path / "out.txt"), "x")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "out.txt").stat().st_mode & 0o777 == 0o644
 
 
-@pytest.mark.usefixtures("umask")
-def test_a_folder_where_no_file_can_be_renamed_gets_a_new_one(folder: Path, monkeypatch):
-    monkeypatch.setattr(output.os, "replace", _refusing(errno.EPERM))
-    files = _files(folder)
-    with open_output("new.txt") as write_text:
-        write_text("new")
-    assert (folder / "new.txt").read_text() == "new"
-    assert (folder / "new.txt").stat().st_mode & 0o777 == 0o644
-    assert _files(folder) == files | {folder / "new.txt"}
+@pytest.mark.parametrize("fails", ["open", "replace"])
+def test_after_an_error_the_file_is_as_it_was(fails: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = tmp_path / "out.txt"
+    path.write_text("before")
+
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("builtins.open" if fails == "open" else "os.replace", refuse)
+    with pytest.raises(OSError, match=r"^cannot write .*out\.txt: No space left on device$"):
+        write_file(str(path), "after")
+    monkeypatch.undo()
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.usefixtures("umask")
-@pytest.mark.parametrize("mode", [None, 0o600, 0o640, 0o666])
-def test_only_the_owner_reads_an_output_that_is_not_complete(mode: int | None, folder: Path):
-    if mode is not None:
-        (folder / "out.txt").touch()
-        (folder / "out.txt").chmod(mode)
-    files = _files(folder)
-    with open_output("out.txt"):
-        (part,) = _files(folder) - files
-        assert part.stat().st_mode & 0o777 == 0o600
-    assert (folder / "out.txt").stat().st_mode & 0o777 == (0o644 if mode is None else mode)
+def test_a_link_stays_a_link(tmp_path: Path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file.txt").write_text("before")
+    link = tmp_path / "link.txt"
+    link.symlink_to("folder/file.txt")
+    write_file(str(link), "after")
+    assert link.is_symlink()
+    assert (tmp_path / "folder" / "file.txt").read_text() == "after"
+
+
+def test_a_pipe_stays_a_pipe(tmp_path: Path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    write_file(str(pipe), "text")
+    reader.join()
+    assert read == ["text"]
+    assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_bar_counts_on_a_terminal_if_tqdm_is_installed(installed: bool, monkeypatch: pytest.MonkeyPatch):
+    stream = io.StringIO()
+    stream.isatty = lambda: True  # type: ignore[method-assign]
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(output, "DELAY", 1e-9)
+    if not installed:
+        monkeypatch.setitem(sys.modules, "tqdm", None)
+    with output.show_progress("segments") as count:
+        count(1)
+        time.sleep(0.2)  # tqdm draws at most every tenth of a second
+        count(2)
+    assert ("3 segments" in stream.getvalue()) is installed
