@@ -171,7 +171,8 @@ def compute_results(systems: Systems, plan: ComparisonPlan, test: Test | None = 
             results[system] |= metric_results
     if not others:
         return results
-    differences = compare_with_baseline(_pair(systems, plan), test, plan.correction, plan.confidence, plan.seed)
+    tested = [_pair(same_metric, plan) for same_metric in zip(*systems.values(), strict=True)]
+    differences = compare_with_baseline(tested, test, plan.correction, plan.confidence, plan.seed)
     for index, (base, tensors) in enumerate(zip(systems[baseline], differences, strict=True)):
         base_score = base.score()
         base_scores = base.segment_scores()
@@ -204,17 +205,16 @@ def _compute_intervals(
     if plan.confidence is None:
         yield from [({}, {})] * len(all_counts)
         return
-    drawn = [pair_rows(counts.scorer, [counts.segment_rows()], plan.clusters) for counts in all_counts]
-    for paired, scores in zip(drawn, resample_scores(drawn, RESAMPLES, plan.seed), strict=True):
-        yield tuple(map(paired.scorer.name_values, interval(scores[:, 0], plan.confidence)))
+    drawn = [_pair([counts], plan) for counts in all_counts]
+    for counts, scores in zip(all_counts, resample_scores(drawn, RESAMPLES, plan.seed), strict=True):
+        yield tuple(map(counts.scorer.name_values, interval(scores[:, 0], plan.confidence)))
 
 
-def _pair(systems: Systems, plan: ComparisonPlan) -> list[Paired]:
-    """Return the counts of all systems side by side for each metric."""
-    return [
-        pair_rows(same_metric[0].scorer, [counts.segment_rows() for counts in same_metric], plan.clusters)
-        for same_metric in zip(*systems.values(), strict=True)
-    ]
+def _pair(systems: Sequence[SystemCounts], plan: ComparisonPlan) -> Paired:
+    """Return the counts of systems in one metric side by side."""
+    scorer = systems[0].scorer
+    rows = torch.stack([counts.segment_rows() for counts in systems], 1)
+    return pair_rows(scorer.measure, scorer.average, rows, plan.clusters)
 
 
 def _score_groups(systems: Systems, labels: Sequence[Hashable], plan: ComparisonPlan) -> dict[Hashable, Results]:

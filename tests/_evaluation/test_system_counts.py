@@ -86,7 +86,7 @@ def test_a_corpus_has_one_score_to_the_last_bit_whichever_way_it_is_counted(data
         evaluation = evaluate(systems, references, {"m": api.metric(average="micro")}, confidence=None)
         result = next(iter(evaluation.results["ours"].values()))
         assert result.score == scorer.name_values(score)[scorer.titles[title]].item()
-        paired = pair_rows(scorer, [metric.segment_rows()])
+        paired = pair_rows(scorer.measure, "micro", metric.segment_rows().unsqueeze(1))
         assert paired.corpus_scores[0].equal(scorer.scores(metric.row))
         assert torch.allclose(paired.corpus_scores[0], score, rtol=1e-15, atol=1e-15)
 
