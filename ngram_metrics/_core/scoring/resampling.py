@@ -14,7 +14,7 @@ average is divided by it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ngram_metrics._core.basics.lazy import np, torch
@@ -34,8 +34,6 @@ SEED = 12345
 WEIGHTS_AT_ONCE = 1 << 19
 #: The least number of resamples made at a time, because all values are read each time.
 _RESAMPLES_AT_ONCE = 8
-#: More scores are summed up to a few numbers.
-_MOST_TERMS = 1 << 13
 
 
 class Clusters(NamedTuple):
@@ -162,26 +160,3 @@ def _row_keys(rows: Tensor) -> Tensor:
     else:
         factors = torch.randint(-(1 << 62), 1 << 62, (rows.shape[1],), generator=generator, device="cpu")
     return (rows * factors.to(rows.device)).sum(1)
-
-
-class ExactSum:
-    """A sum of scores without rounding, so that a mean depends neither on their order nor on where they are cut."""
-
-    def __init__(self) -> None:
-        self._terms: list[float] = []
-
-    def add(self, scores: Iterable[float]) -> None:
-        """Add scores."""
-        self._terms += scores
-        if len(self._terms) > _MOST_TERMS:
-            parts: list[float] = []
-            # Each part is what rounding the sum left over, until nothing is left.
-            while part := math.fsum([*self._terms, *(-part for part in parts)]):
-                parts.append(part)
-                if not math.isfinite(part):
-                    break
-            self._terms = parts
-
-    def total(self) -> float:
-        """Return the sum."""
-        return math.fsum(self._terms)
