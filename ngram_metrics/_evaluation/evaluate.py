@@ -268,7 +268,7 @@ def evaluate(
     for name, segments in texts.systems.items():
         if warn_of_unicode_form(segments, texts.references, f"system {name!r}, segment"):
             break
-    with Progress("segments") as bar:
+    with Progress("segments", len(texts.systems) * len(texts.references)) as bar:
         counts = count(list(scorers.values()), texts, bar.update)
         bar.name("resampling")
         return Evaluation(counts, compute_outcome(counts, list(scorers), texts, plan, labels), texts)
