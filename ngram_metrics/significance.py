@@ -28,7 +28,7 @@ Differences from sacrebleu's tests:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple, Protocol, get_args
 
 import torch
@@ -152,7 +152,7 @@ def paired_bootstrap(
     (scores,) = resample_scores([tested], resamples, seed)
     p_values = bootstrap_p_values(tested, scores, alternative)
     drawn = (scores.mean(0), *interval(scores, confidence))
-    return _build_comparisons(list(systems), tested, correct(p_values, correction), *drawn)
+    return _build_comparisons(systems, tested, correct(p_values, correction), *drawn)
 
 
 @named_arguments
@@ -185,7 +185,7 @@ def paired_approximate_randomization(
     check_choice("correction", correction, CORRECTIONS)
     tested = _pair_systems(systems, baseline, clusters)
     (p_values,) = randomization_p_values([tested], trials, seed)
-    return _build_comparisons(list(systems), tested, correct(p_values, correction))
+    return _build_comparisons(systems, tested, correct(p_values, correction))
 
 
 def _check_number(name: str, count: int, least: int = 1) -> None:
@@ -194,12 +194,13 @@ def _check_number(name: str, count: int, least: int = 1) -> None:
 
 
 def _build_comparisons(
-    systems: Sequence[str], tested: Paired, p_values: Tensor, *drawn: Tensor
+    systems: Mapping[str, System], tested: Paired, p_values: Tensor, *drawn: Tensor
 ) -> dict[str, dict[str, Comparison]]:
     """Return the comparisons from p-values ``(systems - 1, *score_shape)``, means and ends of intervals."""
     comparisons: dict[str, dict[str, Comparison]] = {name: {} for name in systems}
-    columns = [tested.scorer.name_values(scores) for scores in (tested.corpus_scores, *drawn)]
-    for value, other_p_values in tested.scorer.name_values(p_values).items():
+    name_values = next(iter(systems.values())).scorer.name_values
+    columns = list(map(name_values, (tested.corpus_scores, *drawn)))
+    for value, other_p_values in name_values(p_values).items():
         system_p_values: list[float | None] = other_p_values.tolist()
         system_p_values.insert(tested.baseline, None)
         scores, *others = (column[value].tolist() for column in columns)
@@ -244,7 +245,9 @@ def _pair_systems(systems: Mapping[str, System], baseline: str, clusters: Labels
     if systems[baseline].has_one_reference():
         _check_references(rows, scorers[baseline], baseline)
     numbers = None if clusters is None else cluster_numbers(clusters, repr(baseline), segments)
-    return pair_rows(scorers[baseline], list(rows.values()), numbers, names.index(baseline))
+    scorer = scorers[baseline]
+    joined = torch.stack([system_rows.to(rows[baseline].device) for system_rows in rows.values()], 1)
+    return pair_rows(scorer.measure, scorer.average, joined, numbers, names.index(baseline))
 
 
 def _check_references(rows: Mapping[str, Tensor], scorer: Scorer, baseline: str) -> None:

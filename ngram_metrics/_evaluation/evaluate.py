@@ -12,7 +12,6 @@ from ngram_metrics._core.basics.output import show_progress, write_file
 from ngram_metrics._core.scoring.paired import Correction, Test
 from ngram_metrics._core.scoring.resampling import SEED
 from ngram_metrics._core.scoring.scorer import Metric, Scorer
-from ngram_metrics._core.scoring.signature import format_references
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.input_warnings import warn_of_unicode_form
 from ngram_metrics._core.text.labels import Labels
@@ -28,7 +27,7 @@ from ngram_metrics._evaluation.evaluate_arguments import (
     checked_texts,
 )
 from ngram_metrics._evaluation.results import GroupResults, Outcome, Results
-from ngram_metrics._evaluation.system_counts import CHUNK, SystemCounts, Systems, compute_outcome, count, segment_values
+from ngram_metrics._evaluation.system_counts import Systems, compute_outcome, count, segment_values
 
 if TYPE_CHECKING:
     import pandas
@@ -268,12 +267,6 @@ def evaluate(
     for name, segments in texts.systems.items():
         if warn_of_unicode_form(segments, texts.references, f"system {name!r}, segment"):
             break
-    reference_counts = [len(references) for references in texts.references]
-    written = format_references(min(reference_counts), max(reference_counts))
-    counts = {name: [SystemCounts(scorer, written, keep=True) for scorer in scorers.values()] for name in texts.systems}
     with show_progress("segments") as progress:
-        for first in range(0, len(texts.references), CHUNK):
-            part = slice(first, first + CHUNK)
-            hypotheses = [segments[part] for segments in texts.systems.values()]
-            count(counts, hypotheses, texts.references[part], progress)
-        return Evaluation(counts, compute_outcome(counts, list(scorers), texts.names, plan, labels), texts)
+        counts = count(list(scorers.values()), texts, progress)
+    return Evaluation(counts, compute_outcome(counts, list(scorers), texts, plan, labels), texts)

@@ -12,6 +12,8 @@ from ngram_metrics._core.metrics.registry import REGISTRY
 from ngram_metrics._core.text.messages import pluralize, visible
 from ngram_metrics._evaluation.results import MOST_GROUPS, SIGNIFICANT, Outcome, Result, Results
 
+#: The digits of scores after the decimal point, unless others are asked for.
+DIGITS = 2
 #: The parts of a result that are scores, apart from precisions.
 _SCORES = ("score", "low", "high", "difference", "difference_low", "difference_high", "recall")
 #: The parts of a score in the order of their columns, by sacrebleu's names.
@@ -67,7 +69,7 @@ class Style(NamedTuple):
     @property
     def places(self) -> int:
         """The digits in a table."""
-        return 2 if self.digits is None else self.digits
+        return DIGITS if self.digits is None else self.digits
 
 
 #: The style of tables of which nothing else is asked.

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from ngram_metrics._core.metrics.bleu import BleuMeasure
-from ngram_metrics._core.scoring.scorer import Scorer
+from torch import Tensor
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from ngram_metrics._core.scoring.paired import Correction, Test
+from ngram_metrics._core.scoring.paired import Correction, Test
 
 #: A label for each segment by the name of a grouping; None is the name of labels that were given without one.
 Grouping: TypeAlias = Mapping[str | None, Sequence[Hashable]]
@@ -69,21 +65,6 @@ class Result(NamedTuple):
     def as_dict(self) -> dict[str, Any]:
         """Return all attributes that are not None by name."""
         return {name: part for name, part in self._asdict().items() if part is not None}
-
-
-def make_results(
-    scorer: Scorer, values: Mapping[str, float], counts: Sequence[Any], segments: int
-) -> dict[str, Result]:
-    """Return the results of a corpus by title, from its values by name, with the parts of BLEU from its ``counts``."""
-    results = {}
-    for title, value in scorer.titles.items():
-        parts: dict[str, Any] = {}
-        if f"{title}_precision" in values:
-            parts = {part: values[f"{title}_{part}"] for part in ("precision", "recall")}
-        elif isinstance(scorer.measure, BleuMeasure):
-            parts = scorer.measure.parts_in_python(*counts)
-        results[title] = Result(values[value], segments, **parts)
-    return results
 
 
 #: The results of systems by the names of systems and values.

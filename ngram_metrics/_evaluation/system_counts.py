@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor
@@ -12,166 +12,116 @@ from torch import Tensor
 from ngram_metrics._core.basics.option_checks import RESAMPLES
 from ngram_metrics._core.counting.documents import host_counts
 from ngram_metrics._core.scoring.paired import TRIALS, Paired, Test, compare_with_baseline, pair_rows, resample_scores
-from ngram_metrics._core.scoring.resampling import ExactSum, interval
-from ngram_metrics._core.scoring.rows import score_corpora, unpack
+from ngram_metrics._core.scoring.resampling import interval
+from ngram_metrics._core.scoring.rows import score_corpora
 from ngram_metrics._core.scoring.scorer import Scorer, count_systems
+from ngram_metrics._core.scoring.signature import format_references
 from ngram_metrics._core.text.messages import numbered_from
-from ngram_metrics._evaluation.results import (
-    MOST_GROUPS,
-    ComparisonPlan,
-    Grouping,
-    Outcome,
-    Results,
-    make_results,
-)
+from ngram_metrics._evaluation.evaluate_arguments import Texts
+from ngram_metrics._evaluation.results import MOST_GROUPS, ComparisonPlan, Grouping, Outcome, Result, Results
 
-#: Segments that are counted at a time.
-CHUNK = 2048
 #: Texts of systems and references read at a time, which limits memory; a progress bar moves after each such part.
 _TEXTS_AT_ONCE = 1 << 13
 #: Scores of segments that differ by less are equal up to rounding.
 _TIE = 1e-12
 
 
-class SystemCounts:
-    """The counts of a system in one metric, on the CPU.
+class SystemCounts(NamedTuple):
+    """The counts of a system in one metric, ``(segments, fields)`` on the CPU."""
 
-    ``references`` is the number of references of a segment, for the signature, such as ``1`` or ``1-4``. With ``keep``
-    the counts of each segment are kept, and not only their sums.
-    """
-
-    def __init__(self, scorer: Scorer, references: str, keep: bool) -> None:
-        self.scorer, self.references, self._keep = scorer, references, keep
-        self.segments = 0
-        measure = scorer.measure
-        #: The summed counts, ``(fields,)``.
-        self.row = torch.zeros(measure.layout.row_width, dtype=measure.row_dtype, device="cpu")
-        self._score_sums = [ExactSum() for _ in range(math.prod(measure.score_shape))]
-        self._rows: list[Tensor] = []
-
-    def add(self, rows: Tensor) -> None:
-        """Add the counts of segments, ``(segments, fields)``."""
-        self.row += rows.sum(0)
-        self.segments += len(rows)
-        if self.scorer.average == "macro":
-            scores = self.scorer.scores(rows).reshape(len(rows), -1)
-            for exact_sum, column in zip(self._score_sums, scores.unbind(-1), strict=True):
-                exact_sum.add(column.tolist())
-        if self._keep:
-            self._rows.append(rows)
+    scorer: Scorer
+    rows: Tensor
 
     def part(self, segments: Tensor) -> SystemCounts:
-        """Return the counts of the segments with these indices, int64, which needs ``keep``."""
-        part = SystemCounts(self.scorer, self.references, keep=True)
-        part.add(self.segment_rows()[segments])
-        return part
+        """Return the counts of the segments with these indices, int64."""
+        return SystemCounts(self.scorer, self.rows[segments])
 
     def score(self) -> Tensor:
-        """Return the score of the corpus, ``(*score_shape)``."""
-        sums = self.row
-        if self.scorer.average == "macro":
-            totals = [exact_sum.total() for exact_sum in self._score_sums]
-            sums = torch.tensor(totals, dtype=torch.float64, device="cpu").reshape(self.scorer.measure.score_shape)
-        return score_corpora(self.scorer.measure, sums, self.segments, self.scorer.average)
+        """Return the score of the corpus, ``(*score_shape)``, which does not depend on the order of segments."""
+        measure, average = self.scorer.measure, self.scorer.average
+        sums = self.rows.sum(0)
+        if average == "macro":
+            columns = self.scorer.scores(self.rows).reshape(len(self.rows), -1).T.tolist()
+            sums = torch.tensor(list(map(math.fsum, columns)), dtype=torch.float64, device="cpu")
+            sums = sums.reshape(measure.score_shape)
+        return score_corpora(measure, sums, len(self.rows), average)
 
-    def segment_rows(self) -> Tensor:
-        """Return the counts of each segment, ``(segments, fields)``, which needs ``keep``."""
-        self._rows = [torch.cat(self._rows)] if len(self._rows) > 1 else self._rows
-        return self._rows[0]
-
-    def segment_scores(self, rows: Tensor | None = None) -> Tensor:
-        """Return the scores ``(segments, *score_shape)`` of rows, by default of all segments, which needs ``keep``."""
-        return self.scorer.segment_scorer().scores(self.segment_rows() if rows is None else rows)
+    def segment_scores(self) -> Tensor:
+        """Return the scores of all segments, ``(segments, *score_shape)``."""
+        return self.scorer.segment_scorer().scores(self.rows)
 
 
 #: The counts of each system for the same metrics; the first system is the baseline.
 Systems: TypeAlias = Mapping[str, Sequence[SystemCounts]]
+#: The ends of intervals, ``low`` and ``high``, by the names of values; empty if there are none.
+Ends: TypeAlias = Mapping[str, Mapping[str, Tensor]]
 
 
-def segment_values(system: Sequence[SystemCounts], rows: Sequence[Tensor | None] = ()) -> dict[str, list[float]]:
-    """Return the scores of segments in all metrics of a system by name, F of ROUGE under the name of its key.
-
-    ``rows`` are the counts of the segments in each metric, ``(segments, fields)``, by default of all segments.
-    """
+def segment_values(system: Sequence[SystemCounts]) -> dict[str, list[float]]:
+    """Return the scores of segments in all metrics of a system by name, F of ROUGE under the name of its key."""
     values = {}
-    for counts, metric_rows in zip(system, rows or [None] * len(system), strict=True):
+    for counts in system:
         titles = {value: title for title, value in counts.scorer.titles.items()}
-        for value, scores in counts.scorer.name_values(counts.segment_scores(metric_rows)).items():
+        for value, scores in counts.scorer.name_values(counts.segment_scores()).items():
             values[titles.get(value, value)] = scores.tolist()
     return values
 
 
-def count(
-    systems: Systems,
-    hypotheses: Sequence[Sequence[str]],
-    references: Sequence[Sequence[str]],
-    progress: Callable[[int], object],
-) -> dict[str, list[Tensor]]:
-    """Add at most ``CHUNK`` segments to the counts of all systems, whose texts are in the same order.
+def count(scorers: Sequence[Scorer], texts: Texts, progress: Callable[[int], object]) -> Systems:
+    """Return the counts of all systems in all metrics.
 
-    ``progress`` is called with the number of texts that each part has counted. Returns the counts that were added for
-    each system and metric, ``(segments, fields)``.
+    ``progress`` is called with the number of texts that each part has counted.
     """
-    first_system = next(iter(systems.values()))
-    scorers = [counts.scorer for counts in first_system]
-    before = first_system[0].segments
-    at_once = max(1, _TEXTS_AT_ONCE // (len(systems) + 1))
+    systems = len(texts.systems)
+    at_once = max(1, _TEXTS_AT_ONCE // (systems + 1))
     parts: list[list[Tensor]] = [[] for _ in scorers]
-    for first in range(0, len(references), at_once):
+    for first in range(0, len(texts.references), at_once):
         part = slice(first, first + at_once)
-        counted = count_systems(scorers, [texts[part] for texts in hypotheses], references[part])
-        with numbered_from(before + first, "segment {}"):
+        references = texts.references[part]
+        counted = count_systems(scorers, [segments[part] for segments in texts.systems.values()], references)
+        with numbered_from(first, "segment {}"):
             for metric, rows in counted:
-                parts[metric].append(rows.cpu().unflatten(0, (len(systems), -1)))  # (systems, segments, fields)
-        progress(len(systems) * len(references[part]))
-    system_rows = zip(*(torch.cat(rows, 1) for rows in parts), strict=True)
-    added = {system: list(rows) for system, rows in zip(systems, system_rows, strict=True)}
-    for system, system_counts in systems.items():
-        for counts, rows in zip(system_counts, added[system], strict=True):
-            counts.add(rows)
-    return added
+                parts[metric].append(rows.cpu().unflatten(0, (systems, -1)))  # (systems, segments, fields)
+        progress(systems * len(references))
+    rows_of_metrics = [torch.cat(rows, 1) for rows in parts]
+    return {
+        system: [SystemCounts(scorer, rows[index]) for scorer, rows in zip(scorers, rows_of_metrics, strict=True)]
+        for index, system in enumerate(texts.systems)
+    }
 
 
 def compute_outcome(
-    systems: Systems, names: Sequence[str], references: Sequence[str], plan: ComparisonPlan, grouping: Grouping
+    systems: Systems, names: Sequence[str], texts: Texts, plan: ComparisonPlan, grouping: Grouping
 ) -> Outcome:
-    """Return all results, with the names of the metrics and of the references."""
-    results = compute_results(systems, plan, plan.test)
+    """Return all results, with the names of the metrics."""
+    results = _compute_results(systems, plan, plan.test)
     grouped = {
         name: _score_groups(systems, labels, plan)
         for name, labels in grouping.items()
         if len(set(labels)) <= MOST_GROUPS
     }
     draws = _signature_draws(plan, len(systems) > 1)
-    signatures = {}
-    for name, counts in zip(names, next(iter(systems.values())), strict=True):
-        signatures[name] = counts.scorer.signature(counts.references, "text", draws)
-    return Outcome(results, grouping, grouped, signatures, references, plan)
+    reference_counts = list(map(len, texts.references))
+    references = format_references(min(reference_counts), max(reference_counts))
+    signatures = {
+        name: counts.scorer.signature(references, "text", draws)
+        for name, counts in zip(names, next(iter(systems.values())), strict=True)
+    }
+    return Outcome(results, grouping, grouped, signatures, texts.names, plan)
 
 
-def compute_results(systems: Systems, plan: ComparisonPlan, test: Test | None = None) -> Results:
-    """Return the results, whose intervals, wins, ties and losses need the counts of segments.
-
-    Without ``test`` there are no p-values.
-    """
+def _compute_results(systems: Systems, plan: ComparisonPlan, test: Test | None = None) -> Results:
+    """Return the results; without ``test`` there are no p-values."""
     baseline, *others = systems
     ends = _compute_intervals([counts for system_counts in systems.values() for counts in system_counts], plan)
     results: Results = {system: {} for system in systems}
     for system, system_counts in systems.items():
         for counts in system_counts:
-            values = {name: score.item() for name, score in counts.scorer.name_values(counts.score()).items()}
-            sums = [field.tolist() for field in unpack(counts.row, counts.scorer.measure.layout)]
-            metric_results = make_results(counts.scorer, values, sums, counts.segments)
-            low, high = next(ends)
-            if low:
-                for title, value in counts.scorer.titles.items():
-                    metric_results[title] = metric_results[title]._replace(
-                        low=low[value].item(), high=high[value].item()
-                    )
-            results[system] |= metric_results
+            results[system] |= _score_system(counts, next(ends))
     if not others:
         return results
-    differences = compare_with_baseline(_pair(systems, plan), test, plan.correction, plan.confidence, plan.seed)
+    tested = [_pair(same_metric, plan) for same_metric in zip(*systems.values(), strict=True)]
+    differences = compare_with_baseline(tested, test, plan.correction, plan.confidence, plan.seed)
     for index, (base, tensors) in enumerate(zip(systems[baseline], differences, strict=True)):
         base_score = base.score()
         base_scores = base.segment_scores()
@@ -184,6 +134,34 @@ def compute_results(systems: Systems, plan: ComparisonPlan, test: Test | None = 
     return results
 
 
+def _score_system(counts: SystemCounts, ends: Ends) -> dict[str, Result]:
+    """Return the results of a system in a metric by title: scores, the ends of their intervals, and their parts."""
+    scorer = counts.scorer
+    values = scorer.name_values(counts.score())
+    results = {}
+    for title, value in scorer.titles.items():
+        parts: dict[str, Any] = {name: named[value].item() for name, named in ends.items()}
+        if f"{title}_precision" in values:
+            parts |= {part: values[f"{title}_{part}"].item() for part in ("precision", "recall")}
+        parts |= _list_bleu_parts(scorer.parts(counts.rows.sum(0)))
+        results[title] = Result(values[value].item(), len(counts.rows), **parts)
+    return results
+
+
+def _list_bleu_parts(parts: Mapping[str, Tensor]) -> dict[str, Any]:
+    """Return the parts of BLEU that a result has, or none for another metric."""
+    if "brevity_penalty" not in parts:
+        return {}
+    ours, theirs = (int(parts[f"{side}_length"]) for side in ("hypothesis", "reference"))
+    return {
+        "precisions": tuple(parts["precisions"].tolist()),
+        "brevity_penalty": parts["brevity_penalty"].item(),
+        "ratio": ours / theirs if theirs else 0.0,
+        "hypothesis_length": ours,
+        "reference_length": theirs,
+    }
+
+
 def _compare(counts: SystemCounts, base_score: Tensor, base_scores: Tensor) -> dict[str, dict[str, Any]]:
     """Return the differences from the scores of the baseline, and wins, ties and losses, by the names of values."""
     scorer = counts.scorer
@@ -192,29 +170,27 @@ def _compare(counts: SystemCounts, base_score: Tensor, base_scores: Tensor) -> d
     for value, difference in scorer.name_values(counts.score() - base_score).items():
         wins = int((apart[value] > _TIE).sum())
         losses = int((apart[value] < -_TIE).sum())
-        ties = counts.segments - wins - losses
+        ties = len(counts.rows) - wins - losses
         comparisons[value] = {"difference": difference.item(), "wins": wins, "ties": ties, "losses": losses}
     return comparisons
 
 
-def _compute_intervals(
-    all_counts: Sequence[SystemCounts], plan: ComparisonPlan
-) -> Iterator[tuple[dict[str, Tensor], ...]]:
-    """Yield both ends of the intervals of values by name for each system and metric, as of the metric alone."""
+def _compute_intervals(all_counts: Sequence[SystemCounts], plan: ComparisonPlan) -> Iterator[Ends]:
+    """Yield the ends of the intervals of each system and metric, those that the metric alone has."""
     if plan.confidence is None:
-        yield from [({}, {})] * len(all_counts)
+        yield from [{}] * len(all_counts)
         return
-    drawn = [pair_rows(counts.scorer, [counts.segment_rows()], plan.clusters) for counts in all_counts]
-    for paired, scores in zip(drawn, resample_scores(drawn, RESAMPLES, plan.seed), strict=True):
-        yield tuple(map(paired.scorer.name_values, interval(scores[:, 0], plan.confidence)))
+    drawn = [_pair([counts], plan) for counts in all_counts]
+    for counts, scores in zip(all_counts, resample_scores(drawn, RESAMPLES, plan.seed), strict=True):
+        low, high = map(counts.scorer.name_values, interval(scores[:, 0], plan.confidence))
+        yield {"low": low, "high": high}
 
 
-def _pair(systems: Systems, plan: ComparisonPlan) -> list[Paired]:
-    """Return the counts of all systems side by side for each metric."""
-    return [
-        pair_rows(same_metric[0].scorer, [counts.segment_rows() for counts in same_metric], plan.clusters)
-        for same_metric in zip(*systems.values(), strict=True)
-    ]
+def _pair(systems: Sequence[SystemCounts], plan: ComparisonPlan) -> Paired:
+    """Return the counts of systems in one metric side by side."""
+    scorer = systems[0].scorer
+    rows = torch.stack([counts.rows for counts in systems], 1)
+    return pair_rows(scorer.measure, scorer.average, rows, plan.clusters)
 
 
 def _score_groups(systems: Systems, labels: Sequence[Hashable], plan: ComparisonPlan) -> dict[Hashable, Results]:
@@ -228,7 +204,7 @@ def _score_groups(systems: Systems, labels: Sequence[Hashable], plan: Comparison
 def _score_part(systems: Systems, segments: Tensor, plan: ComparisonPlan) -> Results:
     """Return the results of the segments with these indices as a corpus."""
     parts = {system: [counts.part(segments) for counts in system_counts] for system, system_counts in systems.items()}
-    return compute_results(parts, plan.select(segments))
+    return _compute_results(parts, plan.select(segments))
 
 
 def _signature_draws(plan: ComparisonPlan, tested: bool) -> dict[str, str]:

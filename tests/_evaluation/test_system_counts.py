@@ -16,7 +16,8 @@ from ngram_metrics._core.metrics.rouge import make_rouge
 from ngram_metrics._core.scoring.paired import pair_rows
 from ngram_metrics._core.text.reader import Reader
 from ngram_metrics._evaluation import system_counts
-from ngram_metrics._evaluation.system_counts import SystemCounts, count
+from ngram_metrics._evaluation.evaluate_arguments import Texts
+from ngram_metrics._evaluation.system_counts import count
 
 TEXTS = st.text("ab \n.,é東", max_size=12)
 SCORERS = [*map(make_metric, REGISTRY), make_rouge(accumulate="avg"), make_bleu(tokenizer="char", lowercase=True)]
@@ -44,18 +45,15 @@ def test_systems_have_the_counts_that_each_has_alone(systems: int, corpus: Any, 
         [*zip(*(outputs for outputs, _ in corpus), strict=True)][:systems],
         [segment_references for _, segment_references in corpus],
     )
-    counts = {str(number): [SystemCounts(each, "?", keep=True) for each in SCORERS] for number in range(systems)}
+    systems_by_name = {str(number): list(lines) for number, lines in enumerate(hypotheses)}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(system_counts, "_TEXTS_AT_ONCE", at_once)
         steps: list[int] = []
-        added = count(counts, hypotheses, references, steps.append)
+        counts = count(SCORERS, Texts(systems_by_name, [], references), steps.append)
     assert sum(steps) == systems * len(corpus)
-    for number, texts in enumerate(hypotheses):
-        for each, found, rows in zip(SCORERS, counts[str(number)], added[str(number)], strict=True):
-            expected = each.count(texts, references).stack_rows()
-            assert torch.equal(rows, expected)
-            assert torch.equal(found.segment_rows(), expected)
-            assert torch.equal(found.row, expected.sum(0))
+    for name, texts in systems_by_name.items():
+        for each, found in zip(SCORERS, counts[name], strict=True):
+            assert torch.equal(found.rows, each.count(texts, references).stack_rows())
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -86,7 +84,7 @@ def test_a_corpus_has_one_score_to_the_last_bit_whichever_way_it_is_counted(data
         evaluation = evaluate(systems, references, {"m": api.metric(average="micro")}, confidence=None)
         result = next(iter(evaluation.results["ours"].values()))
         assert result.score == scorer.name_values(score)[scorer.titles[title]].item()
-        paired = pair_rows(scorer, [metric.segment_rows()])
+        paired = pair_rows(scorer.measure, "micro", metric.segment_rows().unsqueeze(1))
         assert paired.corpus_scores[0].equal(scorer.scores(metric.row))
         assert torch.allclose(paired.corpus_scores[0], score, rtol=1e-15, atol=1e-15)
 
@@ -115,5 +113,5 @@ def test_an_error_names_the_segment_of_its_system():
     many = ["a"] * 5000
     many[4999] = "bad"
     # Of two systems and their references some thousand texts are read at a time.
-    with pytest.raises(TypeError, match=r"^segment 903 has the token .* \(segment 0 is segment 4096\)$"):
+    with pytest.raises(TypeError, match=r"^segment 2269 has the token .* \(segment 0 is segment 2730\)$"):
         evaluate({"a": ["a"] * 5000, "b": many}, ["r"] * 5000, metrics)

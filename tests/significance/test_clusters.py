@@ -14,7 +14,8 @@ from paired import METRICS, OUTPUTS, REFERENCES, TESTS, counted, each_average, e
 from sacrebleu.metrics import CHRF
 
 from ngram_metrics import ChrF, ROUGEScore
-from ngram_metrics._core.scoring.resampling import SEED, bootstrap_scores, clusters_of, interval
+from ngram_metrics._core.scoring.paired import pair_rows, resample_scores
+from ngram_metrics._core.scoring.resampling import SEED, interval
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
 #: Of different sizes, and not side by side.
@@ -46,8 +47,8 @@ def test_the_bootstrap_draws_what_an_interval_draws(make: Any, average: str):
     metric = systems["base"]
     scorer, rows = metric.scorer, metric.segment_rows()
     numbers = torch.tensor([int(label.split()[1]) for label in DOCUMENTS])
-    drawn = clusters_of(scorer.measure, rows, average, numbers)
-    scores = scorer.name_values(bootstrap_scores(scorer.measure, drawn, average, 300, SEED))
+    (drawn,) = resample_scores([pair_rows(scorer.measure, average, rows.unsqueeze(1), numbers)], 300, SEED)
+    scores = scorer.name_values(drawn[:, 0])
     found = paired_bootstrap(systems, "base", 300, 0.9, clusters=DOCUMENTS)["base"]
     for value, of_draws in scores.items():
         low, high = interval(of_draws, 0.9)

@@ -85,16 +85,16 @@ class _Simulation:
         metrics = [make(confidence=0.95), make(confidence=0.95)]
         for metric, share, seed in zip(metrics, (0.3, changed), (1, 2), strict=True):
             metric.update(output(texts, share, seed), texts)
-        self.scorer = metrics[0].scorer
+        self.measure = metrics[0].scorer.measure
         self.rows = [metric.segment_rows() for metric in metrics]
-        base, other = (pair_rows(self.scorer, [rows], None).corpus_scores.item() for rows in self.rows)
+        base, other = (pair_rows(self.measure, "micro", rows.unsqueeze(1)).corpus_scores.item() for rows in self.rows)
         self.difference = other - base
 
     def samples(self, size: int, repeats: int) -> Any:
         generator = torch.Generator().manual_seed(11)
         for repeat in range(repeats):
             drawn = torch.randint(3000, (size,), generator=generator)
-            tested = pair_rows(self.scorer, [rows[drawn] for rows in self.rows], None)
+            tested = pair_rows(self.measure, "micro", torch.stack([rows[drawn] for rows in self.rows], 1))
             (differences,) = compare_with_baseline([tested], None, None, 0.95, repeat)
             yield differences
 
@@ -114,7 +114,9 @@ def test_intervals_of_differences_hold_the_true_difference_as_often_as_their_lev
 @pytest.mark.parametrize("huge", [0, 1 << 24])
 def test_sums_are_exact_whatever_the_size_of_counts(draw: Any, huge: int):
     """Also under autocast, which computes float32 products in bfloat16, and with one row that float32 cannot hold."""
-    tested = pair_rows(ChrF().scorer, [metric.segment_rows() for metric in counted(ChrF).values()])
+    tested = pair_rows(
+        ChrF().scorer.measure, "micro", torch.stack([metric.segment_rows() for metric in counted(ChrF).values()], 1)
+    )
     tested.values[7, 1] += huge + 1
     weights = next(draw(150, 100, 1))
     expected = np.einsum("dc,csw->dsw", weights.numpy().astype(object), tested.values.numpy().astype(object))
@@ -126,7 +128,9 @@ def test_sums_are_exact_whatever_the_size_of_counts(draw: Any, huge: int):
 
 def test_the_sums_of_few_segments_are_not_made_all_at_once():
     """Of two segments all draws fit one block of weights, whose sums would take gigabytes for many systems."""
-    tested = pair_rows(ChrF().scorer, [metric.segment_rows()[:2] for metric in counted(ChrF).values()])
+    tested = pair_rows(
+        ChrF().scorer.measure, "micro", torch.stack([metric.segment_rows()[:2] for metric in counted(ChrF).values()], 1)
+    )
     blocks = [sums.numel() for weights in swaps(2, 10_000, 1) for sums, _ in tested.blocks(weights)]
     assert sum(blocks) == 10_000 * tested.values[0].numel()
     assert max(blocks) < sum(blocks) / 2

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import torch
 from paired import OUTPUTS, REFERENCES, TESTS, counted, each_average, each_test
 from sacrebleu.metrics import CHRF
 from sacrebleu.significance import PairedTest
@@ -67,7 +68,8 @@ def test_sacrebleus_rule_does_not_count_a_difference_that_is_as_large_but_for_ro
     """Two of 60 segments are right. Of two resamples with a and b of them, (a - b) / 2 is compared with 2."""
     systems = counted(NgramOverlap, {"none": ["x"] * 60, "some": ["w"] * 2 + ["x"] * 58}, ["w"] * 60)
     ties = 0
-    tested = pair_rows(systems["none"].scorer, [metric.segment_rows() for metric in systems.values()])
+    rows = torch.stack([metric.segment_rows() for metric in systems.values()], 1)
+    tested = pair_rows(systems["none"].scorer.measure, "macro", rows)
     for seed in range(200):
         (scores,) = resample_scores([tested], 2, seed)
         apart = round(60 * abs(scores[0, 1] - scores[1, 1]).item())

@@ -45,7 +45,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.basics.option_checks import (
@@ -250,18 +250,6 @@ class BleuMeasure(Measure[BleuStatistics]):
         """Return the smoothed precisions ``(..., orders)``, the brevity penalty ``(...)``, and the counts."""
         precisions, _ = self._precisions(statistics)
         return {"precisions": precisions, "brevity_penalty": _brevity_penalty(statistics), **statistics._asdict()}
-
-    def parts_in_python(
-        self, matches: list[int], totals: list[int], hypothesis_length: int, reference_length: int
-    ) -> dict[str, Any]:
-        """Return the parts that tables show: smoothed precisions, brevity penalty, lengths and their ratio."""
-        return {
-            "precisions": tuple(self._precisions_in_python(matches, totals)),
-            "brevity_penalty": _brevity_penalty_in_python(hypothesis_length, reference_length),
-            "ratio": hypothesis_length / reference_length if reference_length else 0.0,
-            "hypothesis_length": hypothesis_length,
-            "reference_length": reference_length,
-        }
 
     @property
     def pair_orders(self) -> tuple[int, ...]:

@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import torch
-from torch import Tensor
-
-from ngram_metrics._core.basics.option_checks import RESAMPLES
+from ngram_metrics._core.basics.lazy import torch
+from ngram_metrics._core.basics.option_checks import RESAMPLES, Average
+from ngram_metrics._core.scoring.measure import AnyMeasure
 from ngram_metrics._core.scoring.resampling import bootstrap_weights, clusters_of, interval, swaps
 from ngram_metrics._core.scoring.rows import score_corpora
-from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.text.messages import warn_user
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 #: The names of the tests.
 Test = Literal["randomization", "bootstrap"]
@@ -43,7 +44,8 @@ class Paired:
     """Several systems on the same segments.
 
     Attributes:
-        scorer: the metric of all systems.
+        measure: the formula of the metric of all systems.
+        average: ``"micro"`` or ``"macro"``.
         values: ``(clusters, systems, width)`` float64, the values whose sums give scores, summed over each cluster,
             which is a segment if none are given.
         segments: ``(clusters,)`` float64, the number of segments of each cluster.
@@ -51,7 +53,8 @@ class Paired:
         baseline: the index of the system with which the others are compared.
     """
 
-    scorer: Scorer
+    measure: AnyMeasure
+    average: Average
     values: Tensor
     segments: Tensor
     unit: str
@@ -60,8 +63,8 @@ class Paired:
     def score(self, sums: Tensor, segments: Tensor | None = None) -> Tensor:
         """Return the scores ``(..., *score_shape)`` of sums ``(..., width)`` over ``segments``, None for all."""
         counts = self.segments.sum() if segments is None else segments
-        scores = score_corpora(self.scorer.measure, sums, counts.unsqueeze(-1), self.scorer.average)
-        return scores.reshape((*sums.shape[:-1], *self.scorer.measure.score_shape))
+        scores = score_corpora(self.measure, sums, counts.unsqueeze(-1), self.average)
+        return scores.reshape((*sums.shape[:-1], *self.measure.score_shape))
 
     @cached_property
     def corpus_scores(self) -> Tensor:
@@ -84,14 +87,15 @@ class Paired:
             yield sums.unflatten(1, self.values.shape[1:]), rows @ self.segments.unsqueeze(1)
 
 
-def pair_rows(scorer: Scorer, rows: Sequence[Tensor], clusters: Tensor | None = None, baseline: int = 0) -> Paired:
-    """Return the values of systems with these rows, each ``(segments, fields)``.
+def pair_rows(
+    measure: AnyMeasure, average: Average, rows: Tensor, clusters: Tensor | None = None, baseline: int = 0
+) -> Paired:
+    """Return the values of systems with the rows ``(segments, systems, fields)``.
 
     ``clusters`` are the numbers of the segments' clusters, ``(segments,)`` int64 on the CPU.
     """
-    joined = torch.stack([system_rows.to(rows[0].device) for system_rows in rows], 1)
-    values, segments = clusters_of(scorer.measure, joined, scorer.average, clusters)
-    return Paired(scorer, values, segments, "segments" if clusters is None else "clusters", baseline)
+    values, segments = clusters_of(measure, rows, average, clusters)
+    return Paired(measure, average, values, segments, "segments" if clusters is None else "clusters", baseline)
 
 
 def resample_scores(tested: Sequence[Paired], resamples: int, seed: int) -> list[Tensor]:

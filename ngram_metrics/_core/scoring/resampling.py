@@ -14,14 +14,14 @@ average is divided by it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ngram_metrics._core.basics.lazy import np, torch
 from ngram_metrics._core.basics.option_checks import Average, whole_number
 from ngram_metrics._core.counting.documents import float_dtype
 from ngram_metrics._core.scoring.measure import AnyMeasure
-from ngram_metrics._core.scoring.rows import score_corpora, unpack
+from ngram_metrics._core.scoring.rows import unpack
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -34,8 +34,6 @@ SEED = 12345
 WEIGHTS_AT_ONCE = 1 << 19
 #: The least number of resamples made at a time, because all values are read each time.
 _RESAMPLES_AT_ONCE = 8
-#: More scores are summed up to a few numbers.
-_MOST_TERMS = 1 << 13
 
 
 class Clusters(NamedTuple):
@@ -105,13 +103,6 @@ def clusters_of(measure: AnyMeasure, rows: Tensor, average: Average, numbers: Te
     return Clusters(sums.to(values.device), counts[cluster_order].to(values))
 
 
-def bootstrap_scores(measure: AnyMeasure, clusters: Clusters, average: Average, resamples: int, seed: int) -> Tensor:
-    """Return the scores of resampled corpora, ``(resamples, *score_shape)``, for micro or macro."""
-    sums, segments = weighted_sums(bootstrap_weights(len(clusters.values), resamples, seed), *clusters)
-    scores = score_corpora(measure, sums, segments.unsqueeze(-1), average)
-    return scores.reshape(-1, *measure.score_shape)
-
-
 def interval(scores: Tensor, confidence: float) -> tuple[Tensor, Tensor]:
     """Return the ends ``(...)`` of the central interval that holds ``confidence`` of scores ``(resamples, ...)``.
 
@@ -121,19 +112,6 @@ def interval(scores: Tensor, confidence: float) -> tuple[Tensor, Tensor]:
     # In floating point 1 - 0.9 is a little less than 0.1.
     outside = min(math.floor(len(scores) * (1 - confidence) / 2 + 1e-9), (len(scores) - 1) // 2)
     return ordered[outside], ordered[len(scores) - 1 - outside]
-
-
-def weighted_sums(weights: Iterable[Tensor], *values: Tensor) -> tuple[Tensor, ...]:
-    """Return for each tensor of values ``(clusters, ...)`` the sums ``(draws, ...)`` under each row of weights.
-
-    Each is a product of its own: in a wider product the sums of other columns may differ in their last bits.
-    """
-    flat = [tensor.reshape(len(tensor), -1) for tensor in values]
-    blocks = [[block.to(tensor) @ tensor for tensor in flat] for block in weights]
-    products = zip(*blocks, strict=True)
-    return tuple(
-        torch.cat(parts).reshape(-1, *tensor.shape[1:]) for parts, tensor in zip(products, values, strict=True)
-    )
 
 
 def bootstrap_weights(clusters: int, resamples: int, seed: int) -> Iterator[Tensor]:
@@ -166,47 +144,19 @@ def _draw(bound: int, clusters: int, draws: int, seed: int, dtype: torch.dtype) 
         yield drawn[:count], weights[:count]
 
 
-def row_order(rows: Tensor) -> Tensor:
-    """Return an order of rows ``(rows, width)`` that does not depend on their order: indices ``(rows,)`` int64.
-
-    The rows are sorted by a random linear combination of their columns. For counts it is exact, modulo 2^64: two
-    unequal rows have the same combination with a chance of about 2^-60, and then keep their order.
-
-    Scores may differ in their last bits between devices, which can only swap rows whose combinations agree up to these
-    bits: equal rows, or, among n rows with a chance of about n^2 / 2^50, unequal ones. Then each resample draws the
-    first as often as it would have drawn the second, and nothing else changes.
-    """
-    return torch.sort(_row_keys(rows), stable=True).indices
-
-
 def _row_keys(rows: Tensor) -> Tensor:
-    """Return the combination of each row, ``(rows,)``."""
+    """Return keys ``(rows,)`` by which rows ``(rows, width)`` are sorted, in an order that does not depend on theirs.
+
+    A key is a random linear combination of the columns. For counts it is exact, modulo 2^64: two unequal rows have the
+    same one with a chance of about 2^-60, and then keep their order.
+
+    Scores may differ in their last bits between devices, which can only swap rows whose keys agree up to these bits:
+    equal rows, or, among n rows with a chance of about n^2 / 2^50, unequal ones. Then each resample draws the first as
+    often as it would have drawn the second, and nothing else changes.
+    """
     generator = torch.Generator(device="cpu").manual_seed(SEED)
     if rows.is_floating_point():
         factors = torch.rand(rows.shape[1], generator=generator, dtype=rows.dtype, device="cpu")
     else:
         factors = torch.randint(-(1 << 62), 1 << 62, (rows.shape[1],), generator=generator, device="cpu")
     return (rows * factors.to(rows.device)).sum(1)
-
-
-class ExactSum:
-    """A sum of scores without rounding, so that a mean depends neither on their order nor on where they are cut."""
-
-    def __init__(self) -> None:
-        self._terms: list[float] = []
-
-    def add(self, scores: Iterable[float]) -> None:
-        """Add scores."""
-        self._terms += scores
-        if len(self._terms) > _MOST_TERMS:
-            parts: list[float] = []
-            # Each part is what rounding the sum left over, until nothing is left.
-            while part := math.fsum([*self._terms, *(-part for part in parts)]):
-                parts.append(part)
-                if not math.isfinite(part):
-                    break
-            self._terms = parts
-
-    def total(self) -> float:
-        """Return the sum."""
-        return math.fsum(self._terms)

@@ -16,7 +16,8 @@ from ngram_metrics._core.basics.option_checks import RESAMPLES, Average, check_c
 from ngram_metrics._core.counting.documents import DocumentGroups, PaddedReferences, host_counts, move_result
 from ngram_metrics._core.counting.numpy_matches import must_use_torch
 from ngram_metrics._core.scoring.measure import TOKEN_LIMIT, AnyMeasure
-from ngram_metrics._core.scoring.resampling import ENDS, SEED, bootstrap_scores, clusters_of, interval
+from ngram_metrics._core.scoring.paired import pair_rows, resample_scores
+from ngram_metrics._core.scoring.resampling import ENDS, SEED, interval
 from ngram_metrics._core.scoring.rows import pack, score_corpora, score_rows, unpack
 from ngram_metrics._core.scoring.signature import format_signature
 from ngram_metrics._core.text.input_forms import Kind, PaddedSegments, Segments, read
@@ -223,9 +224,8 @@ class Scorer:
         """
         low = high = score
         if len(rows):
-            clusters = clusters_of(self.measure, rows, self.average)
-            ends = interval(bootstrap_scores(self.measure, clusters, self.average, RESAMPLES, SEED), confidence)
-            low, high = (end.to(score) for end in ends)
+            (scores,) = resample_scores([pair_rows(self.measure, self.average, rows.unsqueeze(1))], RESAMPLES, SEED)
+            low, high = (end[0].to(score) for end in interval(scores, confidence))
         by_suffix = dict(zip(("", *ENDS), map(self.name_values, (score, low, high)), strict=True))
         return {name + suffix: values[name] for name in self.values for suffix, values in by_suffix.items()}
 

@@ -51,12 +51,11 @@ def page(
 
     if outcome.plan.confidence is None:
         plan = outcome.plan._replace(confidence=_LEVEL)
-        outcome = compute_outcome(systems, list(outcome.signatures), outcome.references, plan, outcome.grouping)
+        outcome = compute_outcome(systems, list(outcome.signatures), texts, plan, outcome.grouping)
     if title is None:
         names = list(outcome.results)
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         title = ", ".join(names[:3]) + more
-    style = result_tables.PLAIN
     scripts = [(_FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
     script = "\n".join(['"use strict";', "{", *scripts, "}"])
     styles = (_FOLDER / "page.css").read_text(encoding="utf-8")
@@ -75,13 +74,13 @@ def page(
         orders=ORDERS,
         several=len(outcome.results) > 1,
         tables=result_tables,
-        cells=style,
-        notes=result_tables.notes(outcome, style._replace(details=True)),
+        cells=result_tables.PLAIN,
+        notes=result_tables.notes(outcome),
         script=Markup(script),
         style=Markup(styles),
         script_digest=_digest(script),
         style_digest=_digest(styles),
-        data=Markup(script_json(page_data(systems, outcome, texts, sources, words, style.places))),
+        data=Markup(script_json(page_data(systems, outcome, texts, sources, words))),
     )
 
 

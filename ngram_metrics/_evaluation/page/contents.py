@@ -15,7 +15,7 @@ from ngram_metrics._core.text.word_reader import WordReader
 from ngram_metrics._evaluation.evaluate_arguments import Texts
 from ngram_metrics._evaluation.page.flags import TITLES, Flag, flags_of
 from ngram_metrics._evaluation.page.page_words import match_words, split_words
-from ngram_metrics._evaluation.result_tables import grouping_head, label_text
+from ngram_metrics._evaluation.result_tables import DIGITS, grouping_head, label_text
 from ngram_metrics._evaluation.results import Outcome, Result
 from ngram_metrics._evaluation.system_counts import Systems, segment_values
 
@@ -26,7 +26,6 @@ def page_data(
     texts: Texts,
     sources: Sequence[str] | None,
     words: WordReader,
-    digits: int,
 ) -> dict[str, object]:
     """Return the data for the script of the page from results with intervals."""
     sides = _Sides(texts, words)
@@ -36,18 +35,17 @@ def page_data(
         "systems": list(map(visible, texts.systems)),
         "references": list(map(visible, texts.names)),
         "values": outcome.values,
-        "digits": digits,
+        "digits": DIGITS,
         "entries": [
-            {value: _round_result(result, digits) for value, result in results.items()}
-            for results in outcome.results.values()
+            {value: _round_result(result) for value, result in results.items()} for results in outcome.results.values()
         ],
         "scores": {
-            value: [[round(100 * score, digits) for score in scores[value]] for scores in system_scores]
+            value: [[round(100 * score, DIGITS) for score in scores[value]] for scores in system_scores]
             for value in outcome.values
         },
         "lengths": [round(length, 1) for length in lengths.tolist()],
         "sources": sources,
-        "columns": _columns(outcome, digits),
+        "columns": _columns(outcome),
         "flags": {
             "titles": {flag: title for flag, title in TITLES.items() if flag != Flag.SOURCE or sources is not None},
             "of_systems": flags_of(texts, sources, sides.hypotheses, sides.references, lengths),
@@ -56,12 +54,12 @@ def page_data(
     }
 
 
-def _round_result(result: Result, digits: int) -> list[float]:
+def _round_result(result: Result) -> list[float]:
     """Return a score on the scale of tables, and the ends of its interval."""
-    return [round(100 * part, digits) for part in (result.score, result.low, result.high) if part is not None]
+    return [round(100 * part, DIGITS) for part in (result.score, result.low, result.high) if part is not None]
 
 
-def _columns(outcome: Outcome, digits: int) -> list[dict[str, object]]:
+def _columns(outcome: Outcome) -> list[dict[str, object]]:
     """Return the name of each grouping, its labels, their index for each segment, and their scores if they are few."""
     entries: list[dict[str, object]] = []
     for name, labels in outcome.grouping.items():
@@ -70,7 +68,7 @@ def _columns(outcome: Outcome, digits: int) -> list[dict[str, object]]:
             {
                 "segments": results[outcome.baseline][outcome.values[0]].segments,
                 "scores": {
-                    value: [_round_result(system_results[value], digits) for system_results in results.values()]
+                    value: [_round_result(system_results[value]) for system_results in results.values()]
                     for value in outcome.values
                 },
             }

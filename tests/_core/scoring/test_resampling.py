@@ -14,15 +14,8 @@ from ngram_metrics import Bleu, ChrF, evaluate
 from ngram_metrics._core.basics.option_checks import check_confidence
 from ngram_metrics._core.metrics.rouge import make_rouge
 from ngram_metrics._core.scoring import resampling
-from ngram_metrics._core.scoring.resampling import (
-    bootstrap_scores,
-    bootstrap_weights,
-    clusters_of,
-    interval,
-    row_order,
-    swaps,
-    weighted_sums,
-)
+from ngram_metrics._core.scoring.paired import pair_rows, resample_scores
+from ngram_metrics._core.scoring.resampling import bootstrap_weights, clusters_of, interval, swaps
 from ngram_metrics.significance import paired_bootstrap
 
 REFERENCES = references(60)
@@ -42,8 +35,9 @@ def _weights(sentences: int, resamples: int, seed: int) -> torch.Tensor:
 def _places(rows: torch.Tensor, numbers: Sequence[int]) -> list[list[int]]:
     """The sentences of each document, in the order of documents: that of the sums of their rows."""
     places = [[index for index, other in enumerate(numbers) if other == number] for number in sorted(set(numbers))]
-    order = row_order(torch.stack([rows[of_one].sum(0) for of_one in places]))
-    return [places[number] for number in order.tolist()]
+    sums = torch.stack([rows[of_one].sum(0) for of_one in places])
+    drawn = clusters_of(ChrF().scorer.measure, sums, "micro").values.tolist()
+    return sorted(places, key=lambda of_one: drawn.index(rows[of_one].sum(0).tolist()))
 
 
 @pytest.mark.parametrize("draw", [bootstrap_weights, swaps])
@@ -74,18 +68,6 @@ def test_many_draws_are_made_in_the_memory_of_one(draw, monkeypatch: pytest.Monk
     assert len({block.data_ptr() for block in blocks}) == 1
 
 
-def test_sums_are_those_of_plain_loops_and_exact():
-    chance = random.Random(1)
-    values = [[[chance.randrange(1 << 42) for _ in range(3)] for _ in range(2)] for _ in range(9)]
-    (found,) = weighted_sums(bootstrap_weights(9, 30, 7), torch.tensor(values, dtype=torch.float64))
-    assert found.shape == (30, 2, 3)
-    for weights, sums in zip(_weights(9, 30, seed=7).tolist(), found.tolist(), strict=True):
-        for system in range(2):
-            for column in range(3):
-                terms = [int(weight) * row[system][column] for weight, row in zip(weights, values, strict=True)]
-                assert sums[system][column] == sum(terms)
-
-
 @pytest.mark.parametrize("average", ["micro", "macro"])
 @pytest.mark.parametrize(
     ("ours", "peer"),
@@ -104,11 +86,11 @@ def test_a_resampled_score_is_that_of_the_texts_drawn(ours, peer, average: str, 
     metric = ours(average=average, confidence=0.95)
     metric.update(OUTPUT, REFERENCES)
     rows, measure = metric.segment_rows(), metric.scorer.measure
-    clusters = clusters_of(measure, rows, average, None if numbers is None else torch.tensor(numbers))
-    scores = bootstrap_scores(measure, clusters, average, resamples=6, seed=8)
+    clusters = pair_rows(measure, average, rows.unsqueeze(1), None if numbers is None else torch.tensor(numbers))
+    (scores,) = resample_scores([clusters], resamples=6, seed=8)
     places = _places(rows, range(len(rows)) if numbers is None else numbers)
     assert clusters.segments.tolist() == list(map(len, places))
-    for weights, score in zip(_weights(len(places), 6, seed=8).int().tolist(), scores.tolist(), strict=True):
+    for weights, score in zip(_weights(len(places), 6, seed=8).int().tolist(), scores[:, 0].tolist(), strict=True):
         drawn = [index for of_one, weight in zip(places, weights, strict=True) for index in of_one * weight]
         hypotheses, targets = [OUTPUT[index] for index in drawn], [REFERENCES[index] for index in drawn]
         if average == "micro":
@@ -126,12 +108,12 @@ def test_rows_are_put_in_one_order_however_they_come(dtype: torch.dtype, width: 
     chance = random.Random(width)
     steps = [0, 1, 2, 3, 4, 8] if dtype == torch.int64 else [0.0, 0.125, 0.25, 0.5, 0.75, 1.0, 1 / 3]
     rows = torch.tensor([[chance.choice(steps) for _ in range(width)] for _ in range(3000)], dtype=dtype)
-    expected = rows[row_order(rows)]
+    measure = ChrF().scorer.measure  # a sum of rows has them as they are
+    expected = clusters_of(measure, rows, "micro").values
+    assert sorted(expected.tolist()) == sorted(rows.tolist())
     for seed in range(3):
         shuffled = rows[torch.randperm(len(rows), generator=torch.Generator().manual_seed(seed))]
-        order = row_order(shuffled)
-        assert sorted(order.tolist()) == list(range(len(rows)))
-        assert torch.equal(shuffled[order], expected)
+        assert torch.equal(clusters_of(measure, shuffled, "micro").values, expected)
 
 
 @pytest.mark.parametrize("sentences", [5, 700])
@@ -141,12 +123,12 @@ def test_the_last_bits_of_scores_move_no_draw(sentences: int):
     generator = torch.Generator().manual_seed(sentences)
     # Twelfths: many scores are equal, and most are no binary fraction.
     rows = torch.randint(0, 13, (sentences, 6), generator=generator).double() / 12
-    expected = bootstrap_scores(measure, clusters_of(measure, rows, "macro"), "macro", resamples=200, seed=3)
+    (expected,) = resample_scores([pair_rows(measure, "macro", rows.unsqueeze(1))], 200, 3)
     for _ in range(5):
         steps = torch.randint(-1, 2, rows.shape, generator=generator)
         near = torch.where(steps == 0, rows, torch.nextafter(rows, steps.double() * 9))
         assert not torch.equal(near, rows)
-        found = bootstrap_scores(measure, clusters_of(measure, near, "macro"), "macro", resamples=200, seed=3)
+        (found,) = resample_scores([pair_rows(measure, "macro", near.unsqueeze(1))], 200, 3)
         torch.testing.assert_close(found, expected, rtol=0, atol=1e-14)
 
 
