@@ -52,6 +52,13 @@ def test_equal_systems_differ_by_nothing_in_all_resamples():
         assert (result.difference_low, result.difference_high) == (0, 0)
 
 
+def test_a_difference_in_the_last_bits_is_none():
+    tested = pair_rows(ChrF().scorer.measure, "macro", torch.stack([counted(ChrF)["base"].segment_rows()] * 2, 1))
+    tested.values[:, 1] *= 1 + 1e-15
+    (found,) = compare_with_baseline([tested], None, None, 0.95, 1)
+    assert (found["difference_low"].item(), found["difference_high"].item()) == (0, 0)
+
+
 @pytest.mark.parametrize("clusters", [None, [index // 3 for index in range(150)]], ids=["segments", "clusters"])
 def test_intervals_of_differences_depend_on_no_order(clusters: Any):
     order = random.Random(3).sample(range(150), 150)
@@ -62,7 +69,7 @@ def test_intervals_of_differences_depend_on_no_order(clusters: Any):
     for system, values in found.items():
         for value, result in values.items():
             other = again[system][value]
-            parts = [(each.difference_low, each.difference_high) for each in (result, other)]
+            parts = [(each.score, each.difference_low, each.difference_high) for each in (result, other)]
             assert parts[0] == parts[1]
 
 

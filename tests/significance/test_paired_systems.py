@@ -1,6 +1,7 @@
 """Paired tests, against sacrebleu's on the same outputs, and against plain loops."""
 
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,19 @@ def test_means_over_segments_and_every_value_are_tested(test: Callable[..., Any]
                 assert comparison.score == pytest.approx(values[0].mean(), abs=1e-12)
                 error = (2 * expected * (1 - expected) / 2000) ** 0.5
                 assert comparison.p_value == pytest.approx(expected, abs=4 * error + 1e-3)
+
+
+@each_test
+def test_either_of_two_systems_may_be_the_baseline(test: Callable[..., Any]):
+    """With the same draws, to the last digit."""
+    systems = counted(ROUGEScore, rouge_keys=("rouge1", "rougeL"))
+    found = {baseline: test(systems, baseline, 300) for baseline in systems}
+    for first, second in combinations(systems, 2):
+        for value, comparison in found[first][second].items():
+            assert comparison.p_value == found[second][first][value].p_value
+            assert comparison.score == found[second][second][value].score
+    p_values = {found[first][second]["rouge1_fmeasure"].p_value for first, second in combinations(systems, 2)}
+    assert len(p_values) > 3
 
 
 @each_test

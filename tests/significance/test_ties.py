@@ -64,7 +64,7 @@ def test_small_scores_are_not_equal_for_being_small(test: Callable[..., Any]):
     assert found.p_value == 1 / 201
 
 
-def test_sacrebleus_rule_does_not_count_a_difference_that_is_as_large_but_for_rounding():
+def test_a_difference_that_is_as_large_but_for_rounding_counts_except_by_sacrebleus_rule():
     """Two of 60 segments are right. Of two resamples with a and b of them, (a - b) / 2 is compared with 2."""
     systems = counted(NgramOverlap, {"none": ["x"] * 60, "some": ["w"] * 2 + ["x"] * 58}, ["w"] * 60)
     ties = 0
@@ -76,6 +76,9 @@ def test_sacrebleus_rule_does_not_count_a_difference_that_is_as_large_but_for_ro
         ties += apart == 4
         (p_value,) = bootstrap_p_values(tested, scores, "sacrebleu")
         assert p_value.item() == pytest.approx((1 + (apart > 4)) / 3)
+        (p_value,) = bootstrap_p_values(tested, scores)
+        # Both are as far from their mean, and none if they are equal, which is no evidence.
+        assert p_value.item() == pytest.approx(1 if apart in (0, *range(4, 61)) else 1 / 3)
     assert ties > 5
 
 
