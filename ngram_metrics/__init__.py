@@ -4,9 +4,8 @@ The metrics listed here are ``torchmetrics.Metric`` classes; ``evaluate`` compar
 ``ngram_metrics.ignite`` has the same metrics for pytorch-ignite, ``ngram_metrics.functional`` the same scores in one
 call, and ``ngram_metrics.counting`` the counts of token ids.
 
-On a CPU nearly every batch is counted in numpy, a small one in plain Python, and common subsequences by RapidFuzz. On
-other devices and in compiled graphs torch counts. All of them follow the same rules and give the same counts, which the
-tests check.
+On a CPU NumPy counts n-grams, and RapidFuzz common subsequences. On other devices and in compiled graphs torch counts.
+Both give the same counts, which the tests check.
 """
 
 from importlib import import_module

@@ -19,33 +19,24 @@ On a CPU n-grams are counted in numpy, and common subsequences by RapidFuzz. On 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import torch
 from torch import Tensor
 
+from ngram_metrics._core.basics.arrays import count_ngrams
 from ngram_metrics._core.basics.keywords import named_arguments
-from ngram_metrics._core.basics.lazy import load_arrays
 from ngram_metrics._core.basics.option_checks import checked_order, pad_ids, refuse_missing_pad_id
-from ngram_metrics._core.counting import matches
-from ngram_metrics._core.counting.documents import (
-    PaddedSides,
-    RaggedSides,
-    copy_to,
-    host_counts,
-    kept_ids,
-    owners,
-    remaining_tokens,
-)
-from ngram_metrics._core.counting.subsequence.lengths import subsequence_lengths
+from ngram_metrics._core.basics.tensors import copy_to, to_tensor
+from ngram_metrics._core.counting.batch import Integers
+from ngram_metrics._core.counting.ngram_counts import count_each_ngram
 from ngram_metrics._core.text.input_forms import PaddedSegments, Segments, read, read_documents
 from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.messages import shortened
-from ngram_metrics._core.text.word_reader import WordReader
+from ngram_metrics._core.text.reader import WordReader, flatten_ids
 
-load_arrays()
+if TYPE_CHECKING:
+    from ngram_metrics._core.scoring.measure import AnyBatch
 
 __all__ = ["clipped_matches", "NgramMatches", "ngram_counts", "NgramCounts", "common_subsequence_lengths"]
 
@@ -111,15 +102,9 @@ def clipped_matches(
         (tensor([[5, 3]]), tensor([[5, 4]]), tensor([[5, 4]]))
     """
     order = checked_order(ngram)
-    sides = _encode(read(preds, target), pad_id)
-    hypotheses, references = sides
-    lengths = hypotheses.lengths
-    closest = matches.closest_reference_length(lengths, references)
-    return NgramMatches(
-        matches.count_matches(sides, order),
-        matches.ngram_totals(lengths, order),
-        matches.ngram_totals(closest, order),
-    )
+    batch = _encode(read(preds, target), pad_id)
+    totals = (count_ngrams(lengths, order) for lengths in (batch.hypothesis_lengths, batch.closest_lengths()))
+    return NgramMatches(*map(to_tensor, (batch.count_matches(order), *totals)))
 
 
 @named_arguments
@@ -153,16 +138,7 @@ def ngram_counts(
     """
     order = checked_order(ngram)
     tokens, lengths = _read_documents(ids, pad_id)
-    starts = np.flatnonzero(remaining_tokens(lengths).numpy() >= order)
-    documents = np.zeros_like(starts) if corpus else owners(lengths).numpy()[starts]
-    ngrams = tokens.numpy()[starts[:, None] + np.arange(order)]  # (n-grams with repetitions, order)
-    ascending = np.lexsort((*ngrams.T[::-1], documents))
-    ngrams = ngrams[ascending]
-    documents = documents[ascending]
-    differs = np.diff(ngrams, axis=0, prepend=ngrams[:1]).any(1) | (np.diff(documents, prepend=-1) != 0)
-    first = np.flatnonzero(differs)
-    counts = np.diff(first, append=len(ngrams))
-    entries = [torch.from_numpy(column) for column in (ngrams[first], documents[first], counts)]
+    entries = map(to_tensor, count_each_ngram(tokens, lengths, order, corpus))
     return NgramCounts(*(copy_to(ids.device, *entries) if isinstance(ids, Tensor) else entries))
 
 
@@ -191,35 +167,34 @@ def common_subsequence_lengths(
         tensor([2])
     """
     segments = read(preds, target)
-    pairs = _encode(segments, pad_id).only_pairs
+    batch = _encode(segments, pad_id)
     # The shape of padded references decides, on every device: on a CPU those without tokens are left out.
-    if pairs is None or (isinstance(segments, PaddedSegments) and segments.references.shape[1] > 1):
+    if not batch.is_paired or (isinstance(segments, PaddedSegments) and segments.references.shape[1] > 1):
         raise ValueError("target has several references of a segment: expected one of each")
-    return subsequence_lengths(pairs)
+    return to_tensor(batch.common_lengths())
 
 
-def _encode(segments: Segments | PaddedSegments, pad_id: int | Sequence[int] | None) -> RaggedSides | PaddedSides:
+def _encode(segments: Segments | PaddedSegments, pad_id: int | Sequence[int] | None) -> AnyBatch:
     _check_ids(segments)
-    return WordReader(pad_id=pad_id).encode(segments).sides
+    return WordReader(pad_id=pad_id).encode(segments)[0]
 
 
-def _read_documents(ids: Hypotheses, pad_id: int | Sequence[int] | None) -> tuple[Tensor, Tensor]:
-    """Return the ids of all documents one after another, and the length of each document, both int64 on the CPU."""
+def _read_documents(ids: Hypotheses, pad_id: int | Sequence[int] | None) -> tuple[Integers, Integers]:
+    """Return the ids of all documents one after another, and the length of each document."""
     segments = read_documents(ids)
+    dropped = pad_ids(pad_id)
     if isinstance(segments, Tensor):
-        dropped = pad_ids(pad_id)
         refuse_missing_pad_id(dropped)
-        rows = segments.long().cpu()
-        is_token = kept_ids(rows, dropped)
-        return rows.masked_select(is_token), is_token.sum(1)
+        rows = segments.long().cpu().numpy()
+        is_token = (rows >= 0) & ~np.isin(rows, dropped)
+        return rows[is_token], is_token.sum(1)
     _check_ids(segments)
-    documents = cast("Sequence[Sequence[int]]", WordReader(pad_id=pad_id).read_in_python(segments)[0])
-    try:
-        tokens = host_counts(list(chain.from_iterable(documents)))
-    except OverflowError as error:
-        index, token = next((index, max(ids)) for index, ids in enumerate(documents) if max(ids, default=0) >> 63)
-        raise ValueError(f"{segments.name_of(index)} has the id {shortened(token)}: expected ids below 2^63") from error
-    return tokens, host_counts(list(map(len, documents)))
+    tokens, lengths, _ = flatten_ids(segments, dropped, None)
+    if tokens.dtype == object and len(tokens) and max(tokens) >> 63:
+        index = int((tokens >= 1 << 63).argmax())
+        name = segments.name_of(int(lengths.cumsum().searchsorted(index, side="right")))
+        raise ValueError(f"{name} has the id {shortened(tokens[index])}: expected ids below 2^63")
+    return tokens.astype(np.int64), lengths
 
 
 def _check_ids(segments: Segments | PaddedSegments) -> None:

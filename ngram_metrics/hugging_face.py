@@ -267,7 +267,7 @@ class Reward:
             if len(rows) < len(target):
                 preds = [preds[row] for row in rows]
                 target = [target[row] for row in rows]
-            (scores,) = scorer.name_values(scorer(preds, target)).values()
+            (scores,) = scorer.name_values(scorer.score(scorer.count(preds, target))).values()
             for row, score in zip(rows, scores.tolist(), strict=True):
                 rewards[row] = score
         return rewards

@@ -18,15 +18,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ngram_metrics._core.basics.arrays import Array
 from ngram_metrics._core.basics.keywords import named_arguments
-from ngram_metrics._core.counting.documents import float_dtype
-from ngram_metrics._core.scoring.pair_scores import pair_scores, score_blocks
+from ngram_metrics._core.basics.tensors import count_device, move_result, to_tensor
+from ngram_metrics._core.scoring.pair_scores import make_empty, score_blocks, score_pools
 from ngram_metrics._core.scoring.scorer import Metric, Scorer, scorer_of
-from ngram_metrics._core.text.foreign_values import list_column
-from ngram_metrics._core.text.groups import read_rows
+from ngram_metrics._core.text.foreign_values import list_column, list_on_host
 from ngram_metrics._core.text.input_types import Groups
 from ngram_metrics._core.text.messages import pluralize, shortened
-from ngram_metrics._core.text.numbering import list_on_host
+from ngram_metrics._core.text.pool_reader import read_pools
 
 __all__ = ["Decoded", "pairwise", "decode"]
 
@@ -60,7 +60,7 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
 
     Args:
         metric: the score of a pair; its ``average`` has no effect, and its states are neither read nor changed.
-        hypotheses: rows of documents, see ``_core.text.groups``.
+        hypotheses: rows of documents, see ``_core.text.pool_reader``.
         references: as many rows of references; the same object, or the same texts, are counted once.
 
     Returns:
@@ -78,8 +78,9 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
                  [0.5774, 0.0000]]], dtype=torch.float64)
     """
     scorer = _scorer_of(metric)
-    rows = read_rows(scorer.reader, hypotheses, references)
-    return pair_scores(scorer.measure, rows, metric.device, scorer.pair_index)
+    kinds = read_pools(scorer.reader, hypotheses, references)
+    scores = score_pools(scorer.measure, kinds, scorer.pair_index, count_device(metric.device))
+    return list(map(to_tensor, scores)) if isinstance(scores, list) else to_tensor(scores)
 
 
 @named_arguments
@@ -112,27 +113,32 @@ def decode(
     if references is None:
         references = hypotheses
     scorer = _scorer_of(metric)
-    kinds = read_rows(scorer.reader, hypotheses, references)
-    heights, widths = (side.counts.tolist() for side in kinds[0])
+    kinds = read_pools(scorer.reader, hypotheses, references)
+    heights, widths = kinds[0].hypotheses, kinds[0].references
     for name, counts in (("hypotheses", heights), ("references", widths)):
-        if 0 in counts:
-            raise ValueError(f"row {counts.index(0)} has no {name}: expected at least one")
-    weights = _weights(reference_probabilities, widths).to(float_dtype(metric.device)).to(metric.device)
-    totals = weights.sum(-1)
-    expected: list[list[Tensor]] = [[] for _ in heights]
-    for block, scores in score_blocks(scorer.measure, kinds, metric.device, scorer.pair_index):
-        groups = slice(*block.groups)
-        sums = (scores * weights[groups, : scores.shape[2]].unsqueeze(1)).sum(-1)
-        utilities = sums / totals[groups].unsqueeze(1)
-        for group, row_utilities in zip(range(*block.groups), utilities, strict=True):
-            expected[group].append(row_utilities[: heights[group]])
-    # On ties torch.max returns the first index.
-    best = [torch.cat(parts).max(0) for parts in expected]
-    indices = torch.stack([part.indices for part in best])
+        if not counts.all():
+            raise ValueError(f"row {int(counts.argmin())} has no {name}: expected at least one")
+    device = count_device(metric.device)
+    weights = _weights(reference_probabilities, widths.tolist())
+    if device is not None:
+        weights = move_result(to_tensor(weights), device)
+    expected = make_empty((int(heights.sum()),), device)
+    stops = heights.cumsum()
+    for groups, rows, scores in score_blocks(scorer.measure, kinds, scorer.pair_index, device):
+        chosen = weights[groups.start : groups.stop, None, : scores.shape[2]]
+        utilities = (scores * chosen).sum(-1) / chosen.sum(-1)
+        for group, group_utilities in zip(groups, utilities, strict=True):
+            part = expected[stops[group] - heights[group] : stops[group]][rows]
+            part[:] = group_utilities[: len(part)]
+    expected = to_tensor(expected).cpu().numpy()
+    rows_of = np.split(expected, stops[:-1])
+    # On ties argmax returns the first index.
+    indices = np.array([row.argmax() for row in rows_of])
     # list() first: a row may not support integer indices, or use them as labels, as a pandas column does.
-    rows = [list_column(row, "a row") for row in list_column(hypotheses, "hypotheses")]
-    chosen = [list(row)[index] for row, index in zip(rows, indices.tolist(), strict=True)]
-    return Decoded(chosen, indices, torch.stack([part.values for part in best]))
+    documents = [list_column(row, "a row") for row in list_column(hypotheses, "hypotheses")]
+    chosen_documents = [list(row)[index] for row, index in zip(documents, indices.tolist(), strict=True)]
+    best = indices, expected[stops - heights + indices]
+    return Decoded(chosen_documents, *(move_result(to_tensor(part), metric.device) for part in best))
 
 
 def _scorer_of(metric: Utility) -> Scorer:
@@ -140,17 +146,17 @@ def _scorer_of(metric: Utility) -> Scorer:
     return scorer.segment_scorer()
 
 
-def _weights(probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None, counts: list[int]) -> Tensor:
-    """Return the weight of each reference, 0 if missing, ``(rows, references)`` float64 from 0 to 1 on the CPU."""
+def _weights(probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None, counts: list[int]) -> Array:
+    """Return the weight of each reference, 0 if missing, ``(rows, references)`` float64 from 0 to 1."""
     if probabilities is None:
-        return torch.from_numpy((np.arange(max(counts)) < np.array(counts)[:, None]).astype(np.float64))
+        return (np.arange(max(counts)) < np.array(counts)[:, None]).astype(np.float64)
     flat = [row.reshape(-1) if isinstance(row, Tensor) else row for row in probabilities]
     rows = [_numbers(row, index) for index, row in enumerate(list_on_host(flat))]
     if len(rows) != len(counts):
         raise ValueError(
             f"reference_probabilities has {pluralize(len(rows), 'row')}: expected {len(counts)}, one for each row"
         )
-    weights = torch.zeros(len(rows), max(counts), dtype=torch.float64, device="cpu")
+    weights = np.zeros((len(rows), max(counts)))
     for index, (row, count) in enumerate(zip(rows, counts, strict=True)):
         if len(row) != count:
             raise ValueError(
@@ -161,7 +167,7 @@ def _weights(probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None, 
                 f"row {index} of reference_probabilities is {shortened(row)}: "
                 "expected finite numbers of at least 0, not all 0"
             )
-        numbers = torch.tensor(row, dtype=torch.float64, device="cpu")
+        numbers = np.array(row)
         # Only proportions matter, and after the division even the sum of the largest floats is finite.
         weights[index, :count] = numbers / numbers.max()
     return weights

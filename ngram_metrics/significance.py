@@ -29,10 +29,9 @@ Differences from sacrebleu's tests:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, get_args
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.basics.option_checks import RESAMPLES, check_choice, check_confidence, whole_number
@@ -49,12 +48,15 @@ from ngram_metrics._core.scoring.paired import (
     resample_scores,
     warn_of_few,
 )
-from ngram_metrics._core.scoring.resampling import SEED, checked_seed, interval
-from ngram_metrics._core.scoring.rows import unpack
+from ngram_metrics._core.scoring.resampling import SEED, Floats, checked_seed, interval
 from ngram_metrics._core.scoring.scorer import Metric, Scorer, scorer_of
 from ngram_metrics._core.scoring.settings_digest import digest
 from ngram_metrics._core.text.labels import Labels, cluster_numbers
 from ngram_metrics._core.text.messages import pluralize, type_name
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch import Tensor
 
 __all__ = ["Comparison", "paired_approximate_randomization", "paired_bootstrap"]
 
@@ -194,7 +196,7 @@ def _check_number(name: str, count: int, least: int = 1) -> None:
 
 
 def _build_comparisons(
-    systems: Mapping[str, System], tested: Paired, p_values: Tensor, *drawn: Tensor
+    systems: Mapping[str, System], tested: Paired, p_values: Floats, *drawn: Floats
 ) -> dict[str, dict[str, Comparison]]:
     """Return the comparisons from p-values ``(systems - 1, *score_shape)``, means and ends of intervals."""
     comparisons: dict[str, dict[str, Comparison]] = {name: {} for name in systems}
@@ -232,7 +234,7 @@ def _pair_systems(systems: Mapping[str, System], baseline: str, clusters: Labels
             raise ValueError(
                 f"{name!r} was scored as {system.signature}, and {baseline!r} as {signature}: expected the same"
             )
-    rows = {name: system.segment_rows() for name, system in systems.items()}
+    rows = {name: system.segment_rows().cpu().numpy() for name, system in systems.items()}
     segments = len(rows[baseline])
     if segments == 0:
         raise ValueError(f"{baseline!r} has counted no segment: expected at least one")
@@ -246,27 +248,25 @@ def _pair_systems(systems: Mapping[str, System], baseline: str, clusters: Labels
         _check_references(rows, scorers[baseline], baseline)
     numbers = None if clusters is None else cluster_numbers(clusters, repr(baseline), segments)
     scorer = scorers[baseline]
-    joined = torch.stack([system_rows.to(rows[baseline].device) for system_rows in rows.values()], 1)
+    joined = np.stack(list(rows.values()), 1)
     return pair_rows(scorer.measure, scorer.average, joined, numbers, names.index(baseline))
 
 
-def _check_references(rows: Mapping[str, Tensor], scorer: Scorer, baseline: str) -> None:
+def _check_references(rows: Mapping[str, NDArray[Any]], scorer: Scorer, baseline: str) -> None:
     """Raise ValueError if counts show that two systems have different references for a segment.
 
-    Each segment has one reference: which of several is counted would depend on the hypothesis.
+    Each segment has one reference: which of several is counted would depend on the hypothesis. Then the fields of
+    references do not depend on it.
     """
-    counts = {
-        name: scorer.measure.reference_counts(unpack(system_rows, scorer.measure.layout))
-        for name, system_rows in rows.items()
-    }
-    for count_name, expected in counts[baseline].items():
-        for name, system_counts in counts.items():
-            actual = system_counts[count_name].to(expected.device)
+    statistics = {name: scorer.measure.layout.unpack(system_rows)._asdict() for name, system_rows in rows.items()}
+    for field, expected in statistics[baseline].items():
+        for name, fields in statistics.items() if field.startswith("reference_") else ():
+            actual = fields[field]
             differing = (actual != expected).reshape(len(expected), -1).any(1)
             if differing.any():
-                segment = int(differing.to(torch.uint8).argmax())
+                segment = int(differing.argmax())
                 raise ValueError(
-                    f"segment {segment} has another reference in {name!r} than in {baseline!r} ({count_name}: "
+                    f"segment {segment} has another reference in {name!r} than in {baseline!r} ({field}: "
                     f"{actual[segment].tolist()} and {expected[segment].tolist()}): "
                     "expected the same segments in the same order"
                 )

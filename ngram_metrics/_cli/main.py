@@ -9,17 +9,14 @@ import warnings
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from ngram_metrics._cli.arguments import TEXT_OPTIONS, parse_arguments
 from ngram_metrics._cli.files import read_segments
 from ngram_metrics._core.basics.output import write_file
 from ngram_metrics._core.metrics.registry import make_metric
 from ngram_metrics._core.text.messages import visible
+from ngram_metrics._evaluation.evaluate import Evaluation, evaluate
 from ngram_metrics._evaluation.result_tables import Style, terminal_width
-
-if TYPE_CHECKING:
-    from ngram_metrics._evaluation.evaluate import Evaluation
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,9 +46,6 @@ def _run(options: Namespace) -> None:
     sources = None if options.source is None else next(columns)
     text_options = {option: getattr(options, option) for option in TEXT_OPTIONS}
     metrics = {name: make_metric(name, **text_options) for name in options.metrics}
-
-    # Imported after the arguments and the files are checked: torch takes seconds.
-    from ngram_metrics._evaluation.evaluate import evaluate
 
     result = evaluate(systems, references, metrics, options.baseline, options.confidence, options.test, groups=groups)
     if options.segments is not None:

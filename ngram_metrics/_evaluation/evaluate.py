@@ -16,7 +16,7 @@ from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.input_warnings import warn_of_unicode_form
 from ngram_metrics._core.text.labels import Labels
 from ngram_metrics._core.text.messages import type_name
-from ngram_metrics._core.text.word_reader import WordReader
+from ngram_metrics._core.text.tokenizer_option import check_tokenizer
 from ngram_metrics._evaluation import result_tables
 from ngram_metrics._evaluation.evaluate_arguments import (
     Texts,
@@ -166,8 +166,8 @@ class Evaluation:
         check_installed()
         source_texts = checked_sources(sources, self._texts)
         _check_text("title", title)
-        words = WordReader("none" if tokenizer is None else tokenizer)
-        write_file(os.fsdecode(path), page(self._systems, self._outcome, self._texts, source_texts, words, title))
+        check_tokenizer(tokenizer)
+        write_file(os.fsdecode(path), page(self._systems, self._outcome, self._texts, source_texts, tokenizer, title))
 
     @staticmethod
     def _style(digits: int, intervals: bool, details: bool) -> result_tables.Style:
@@ -268,5 +268,8 @@ def evaluate(
         if warn_of_unicode_form(segments, texts.references, f"system {name!r}, segment"):
             break
     with show_progress("segments") as progress:
-        counts = count(list(scorers.values()), texts, progress)
+        counts = {
+            name: count(list(scorers.values()), segments, texts.references, progress)
+            for name, segments in texts.systems.items()
+        }
     return Evaluation(counts, compute_outcome(counts, list(scorers), texts, plan, labels), texts)

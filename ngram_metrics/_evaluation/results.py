@@ -6,8 +6,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-from torch import Tensor
+import numpy as np
 
+from ngram_metrics._core.counting.batch import Integers
 from ngram_metrics._core.scoring.paired import Correction, Test
 
 #: A label for each segment by the name of a grouping; None is the name of labels that were given without one.
@@ -80,16 +81,16 @@ class ComparisonPlan(NamedTuple):
     test: Test
     correction: Correction
     seed: int
-    #: The number of each segment's cluster, ``(segments,)`` int64.
-    clusters: Tensor | None = None
+    #: The number of each segment's cluster, ``(segments,)``.
+    clusters: Integers | None = None
 
     @property
     def cluster_count(self) -> int | None:
         """The number of clusters, or None if segments are drawn."""
-        return None if self.clusters is None else len(self.clusters.unique())
+        return None if self.clusters is None else len(np.unique(self.clusters))
 
-    def select(self, segments: Tensor) -> ComparisonPlan:
-        """Return the plan for the segments with these indices, int64."""
+    def select(self, segments: Integers) -> ComparisonPlan:
+        """Return the plan for the segments with these indices."""
         return self if self.clusters is None else self._replace(clusters=self.clusters[segments])
 
 

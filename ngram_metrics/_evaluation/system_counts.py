@@ -6,55 +6,58 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-import torch
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
 
 from ngram_metrics._core.basics.option_checks import RESAMPLES
-from ngram_metrics._core.counting.documents import host_counts
+from ngram_metrics._core.counting.batch import Integers
+from ngram_metrics._core.metrics.bleu import BleuMeasure
 from ngram_metrics._core.scoring.paired import TRIALS, Paired, Test, compare_with_baseline, pair_rows, resample_scores
-from ngram_metrics._core.scoring.resampling import interval
-from ngram_metrics._core.scoring.rows import score_corpora
-from ngram_metrics._core.scoring.scorer import Scorer, count_systems
+from ngram_metrics._core.scoring.resampling import Floats, interval
+from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.scoring.signature import format_references
 from ngram_metrics._core.text.messages import numbered_from
 from ngram_metrics._evaluation.evaluate_arguments import Texts
 from ngram_metrics._evaluation.results import MOST_GROUPS, ComparisonPlan, Grouping, Outcome, Result, Results
 
-#: Texts of systems and references read at a time, which limits memory; a progress bar moves after each such part.
-_TEXTS_AT_ONCE = 1 << 13
+#: Segments that are counted at a time; a progress bar moves after each such part.
+_SEGMENTS_AT_ONCE = 2048
 #: Scores of segments that differ by less are equal up to rounding.
 _TIE = 1e-12
 
 
 class SystemCounts(NamedTuple):
-    """The counts of a system in one metric, ``(segments, fields)`` on the CPU."""
+    """The counts of a system in one metric.
+
+    Attributes:
+        scorer: the metric.
+        rows: the counts of each segment, ``(segments, fields)``.
+    """
 
     scorer: Scorer
-    rows: Tensor
+    rows: NDArray[Any]
 
-    def part(self, segments: Tensor) -> SystemCounts:
-        """Return the counts of the segments with these indices, int64."""
+    def part(self, segments: Integers) -> SystemCounts:
+        """Return the counts of the segments with these indices."""
         return SystemCounts(self.scorer, self.rows[segments])
 
-    def score(self) -> Tensor:
+    def score(self) -> Floats:
         """Return the score of the corpus, ``(*score_shape)``, which does not depend on the order of segments."""
-        measure, average = self.scorer.measure, self.scorer.average
-        sums = self.rows.sum(0)
-        if average == "macro":
-            columns = self.scorer.scores(self.rows).reshape(len(self.rows), -1).T.tolist()
-            sums = torch.tensor(list(map(math.fsum, columns)), dtype=torch.float64, device="cpu")
-            sums = sums.reshape(measure.score_shape)
-        return score_corpora(measure, sums, len(self.rows), average)
+        measure = self.scorer.measure
+        if self.scorer.average == "micro":
+            return measure.score_rows(self.rows.sum(0))
+        columns = measure.score_rows(self.rows).reshape(len(self.rows), -1).T.tolist()
+        return np.array(list(map(math.fsum, columns))).reshape(measure.score_shape) / len(self.rows)
 
-    def segment_scores(self) -> Tensor:
+    def segment_scores(self) -> Floats:
         """Return the scores of all segments, ``(segments, *score_shape)``."""
-        return self.scorer.segment_scorer().scores(self.rows)
+        return self.scorer.segment_scorer().measure.score_rows(self.rows)
 
 
 #: The counts of each system for the same metrics; the first system is the baseline.
 Systems: TypeAlias = Mapping[str, Sequence[SystemCounts]]
 #: The ends of intervals, ``low`` and ``high``, by the names of values; empty if there are none.
-Ends: TypeAlias = Mapping[str, Mapping[str, Tensor]]
+Ends: TypeAlias = Mapping[str, Mapping[str, Floats]]
 
 
 def segment_values(system: Sequence[SystemCounts]) -> dict[str, list[float]]:
@@ -67,27 +70,21 @@ def segment_values(system: Sequence[SystemCounts]) -> dict[str, list[float]]:
     return values
 
 
-def count(scorers: Sequence[Scorer], texts: Texts, progress: Callable[[int], object]) -> Systems:
-    """Return the counts of all systems in all metrics.
-
-    ``progress`` is called with the number of texts that each part has counted.
-    """
-    systems = len(texts.systems)
-    at_once = max(1, _TEXTS_AT_ONCE // (systems + 1))
-    parts: list[list[Tensor]] = [[] for _ in scorers]
-    for first in range(0, len(texts.references), at_once):
-        part = slice(first, first + at_once)
-        references = texts.references[part]
-        counted = count_systems(scorers, [segments[part] for segments in texts.systems.values()], references)
+def count(
+    scorers: Sequence[Scorer],
+    hypotheses: Sequence[str],
+    references: Sequence[Sequence[str]],
+    progress: Callable[[int], object],
+) -> list[SystemCounts]:
+    """Count a system in each metric; ``progress`` is called with the number of segments that each part has counted."""
+    parts: list[list[NDArray[Any]]] = [[] for _ in scorers]
+    for first in range(0, len(references), _SEGMENTS_AT_ONCE):
+        part = slice(first, first + _SEGMENTS_AT_ONCE)
         with numbered_from(first, "segment {}"):
-            for metric, rows in counted:
-                parts[metric].append(rows.cpu().unflatten(0, (systems, -1)))  # (systems, segments, fields)
-        progress(systems * len(references))
-    rows_of_metrics = [torch.cat(rows, 1) for rows in parts]
-    return {
-        system: [SystemCounts(scorer, rows[index]) for scorer, rows in zip(scorers, rows_of_metrics, strict=True)]
-        for index, system in enumerate(texts.systems)
-    }
+            for scorer, rows in zip(scorers, parts, strict=True):
+                rows.append(scorer.count(hypotheses[part], references[part]).rows)
+        progress(len(references[part]))
+    return [SystemCounts(scorer, np.concatenate(rows)) for scorer, rows in zip(scorers, parts, strict=True)]
 
 
 def compute_outcome(
@@ -122,10 +119,10 @@ def _compute_results(systems: Systems, plan: ComparisonPlan, test: Test | None =
         return results
     tested = [_pair(same_metric, plan) for same_metric in zip(*systems.values(), strict=True)]
     differences = compare_with_baseline(tested, test, plan.correction, plan.confidence, plan.seed)
-    for index, (base, tensors) in enumerate(zip(systems[baseline], differences, strict=True)):
+    for index, (base, compared) in enumerate(zip(systems[baseline], differences, strict=True)):
         base_score = base.score()
         base_scores = base.segment_scores()
-        parts = {name: base.scorer.name_values(tensor) for name, tensor in tensors.items()}
+        parts = {name: base.scorer.name_values(part) for name, part in compared.items()}
         for position, system in enumerate(others):
             comparisons = _compare(systems[system][index], base_score, base_scores)
             for title, value in base.scorer.titles.items():
@@ -143,15 +140,14 @@ def _score_system(counts: SystemCounts, ends: Ends) -> dict[str, Result]:
         parts: dict[str, Any] = {name: named[value].item() for name, named in ends.items()}
         if f"{title}_precision" in values:
             parts |= {part: values[f"{title}_{part}"].item() for part in ("precision", "recall")}
-        parts |= _list_bleu_parts(scorer.parts(counts.rows.sum(0)))
+        if isinstance(scorer.measure, BleuMeasure):
+            parts |= _list_bleu_parts(scorer.parts(counts.rows.sum(0)))
         results[title] = Result(values[value].item(), len(counts.rows), **parts)
     return results
 
 
-def _list_bleu_parts(parts: Mapping[str, Tensor]) -> dict[str, Any]:
-    """Return the parts of BLEU that a result has, or none for another metric."""
-    if "brevity_penalty" not in parts:
-        return {}
+def _list_bleu_parts(parts: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """Return the parts of BLEU that a result has."""
     ours, theirs = (int(parts[f"{side}_length"]) for side in ("hypothesis", "reference"))
     return {
         "precisions": tuple(parts["precisions"].tolist()),
@@ -162,7 +158,7 @@ def _list_bleu_parts(parts: Mapping[str, Tensor]) -> dict[str, Any]:
     }
 
 
-def _compare(counts: SystemCounts, base_score: Tensor, base_scores: Tensor) -> dict[str, dict[str, Any]]:
+def _compare(counts: SystemCounts, base_score: Floats, base_scores: Floats) -> dict[str, dict[str, Any]]:
     """Return the differences from the scores of the baseline, and wins, ties and losses, by the names of values."""
     scorer = counts.scorer
     apart = scorer.name_values(counts.segment_scores() - base_scores)  # each (segments,)
@@ -189,7 +185,7 @@ def _compute_intervals(all_counts: Sequence[SystemCounts], plan: ComparisonPlan)
 def _pair(systems: Sequence[SystemCounts], plan: ComparisonPlan) -> Paired:
     """Return the counts of systems in one metric side by side."""
     scorer = systems[0].scorer
-    rows = torch.stack([counts.rows for counts in systems], 1)
+    rows = np.stack([counts.rows for counts in systems], 1)
     return pair_rows(scorer.measure, scorer.average, rows, plan.clusters)
 
 
@@ -198,10 +194,10 @@ def _score_groups(systems: Systems, labels: Sequence[Hashable], plan: Comparison
     segments: dict[Hashable, list[int]] = {}
     for segment, label in enumerate(labels):
         segments.setdefault(label, []).append(segment)
-    return {label: _score_part(systems, host_counts(indices), plan) for label, indices in segments.items()}
+    return {label: _score_part(systems, np.array(indices, np.int64), plan) for label, indices in segments.items()}
 
 
-def _score_part(systems: Systems, segments: Tensor, plan: ComparisonPlan) -> Results:
+def _score_part(systems: Systems, segments: Integers, plan: ComparisonPlan) -> Results:
     """Return the results of the segments with these indices as a corpus."""
     parts = {system: [counts.part(segments) for counts in system_counts] for system, system_counts in systems.items()}
     return _compute_results(parts, plan.select(segments))

@@ -14,9 +14,10 @@ from typing_extensions import Self, TypedDict, TypeVar, Unpack
 
 from ngram_metrics._core.basics.keywords import named_arguments, options_of, unknown_keyword
 from ngram_metrics._core.basics.option_checks import RESAMPLES, Average, check_confidence
-from ngram_metrics._core.counting.documents import copy_to, float_dtype, host_counts
-from ngram_metrics._core.scoring.resampling import SEED
-from ngram_metrics._core.scoring.rows import score_corpora, score_rows
+from ngram_metrics._core.basics.tensors import copy_to, float_dtype, host_counts, to_array, to_tensor
+from ngram_metrics._core.counting.batch import NO_REFERENCES
+from ngram_metrics._core.scoring.paired import interval_ends
+from ngram_metrics._core.scoring.resampling import ENDS, SEED
 from ngram_metrics._core.scoring.scorer import Scorer, Value
 from ngram_metrics._core.scoring.signature import format_references
 from ngram_metrics._core.text.input_types import Hypotheses, References
@@ -24,14 +25,12 @@ from ngram_metrics._core.text.tokenizer_option import callable_name
 from ngram_metrics._torchmetrics.adaptor import Adaptor
 from ngram_metrics._torchmetrics.plots import plot_with_intervals
 from ngram_metrics._torchmetrics.states import (
-    NO_REFERENCES,
     all_equal,
     batch_codes,
     callables_number,
     join_batch_codes,
     join_codes,
     kind_name,
-    range_of,
     sample_number,
     settings_digest,
 )
@@ -118,7 +117,8 @@ class Accumulator(Adaptor, Generic[Level]):
         self.add_state("callables", callables_number(reader, measure), "max")
         self.add_state("segments", _zeros((), torch.int64), "sum")
         self.add_state("reference_range", torch.tensor(NO_REFERENCES, dtype=torch.int64, device="cpu"), "max")
-        self.add_state("row", _zeros((measure.layout.row_width,), measure.row_dtype), "sum")
+        row_dtype = torch.int64 if measure.has_counts else torch.float64
+        self.add_state("row", _zeros((measure.layout.row_width,), row_dtype), "sum")
         if average == "macro":
             self.add_state("score_sum", _zeros(measure.score_shape, torch.float64), "sum")
         if self._keeps_rows:
@@ -161,22 +161,22 @@ class Accumulator(Adaptor, Generic[Level]):
         """
         counted = self.scorer.count(preds, target)
         shape = counted.leading_shape
-        samples = shape[1] if shape and self.average == "none" else None
+        samples = shape[1] if shape and self.scorer.average == "none" else None
         codes = join_batch_codes(self._codes, batch_codes(counted.kind, samples))
-        rows = counted.stack_rows()
-        added = {"row": rows.sum(0), "reference_range": range_of(counted.references)}
+        rows = to_tensor(counted.rows)
+        added = {"row": rows.sum(0), "reference_range": to_tensor(counted.reference_range)}
         if self._keeps_rows:
             added["rows"] = rows
-        if self.average == "macro":
-            added["score_sum"] = score_rows(self.scorer.measure, counted.rows).sum(0)
+        if self.scorer.average == "macro":
+            added["score_sum"] = to_tensor(self.scorer.measure.score_rows(counted.rows).sum(0))
         if not (rows.is_cpu and self.row.is_cpu):
             added = self._send(added)
         states = {
-            "segments": self.segments + len(counted.rows),
+            "segments": self.segments + len(rows),
             "reference_range": torch.maximum(self.reference_range, added["reference_range"]),
             "row": self.row + added["row"],
         }
-        if self.average == "macro":
+        if self.scorer.average == "macro":
             states["score_sum"] = self.score_sum + added["score_sum"]
         if codes != self._codes:
             states["counted"] = host_counts(codes)
@@ -217,19 +217,33 @@ class Accumulator(Adaptor, Generic[Level]):
         score = self._score()
         if self.confidence is None:
             return self.scorer.name_values(score) if len(self.scorer.values) > 1 else score
-        return self.scorer.compute_interval(score, self._all_rows(), self.confidence)
+        return self._add_ends(score, self.confidence)
+
+    def _add_ends(self, score: Tensor, confidence: float) -> dict[str, Tensor]:
+        """Return the values by name, with the ends of their intervals; without segments, both ends are the score."""
+        low = high = score
+        rows = self._all_rows()
+        if len(rows):
+            ends = interval_ends(self.scorer.measure, self.average, rows.cpu().numpy(), confidence)
+            low, high = (to_tensor(end).to(score) for end in ends)
+        by_suffix = dict(zip(("", *ENDS), map(self.scorer.name_values, (score, low, high)), strict=True))
+        return {name + suffix: values[name] for name in self.scorer.values for suffix, values in by_suffix.items()}
+
+    def _score_rows(self, rows: Tensor) -> Tensor:
+        """Return the scores of rows of counts."""
+        return to_tensor(self.scorer.measure.score_rows(to_array(rows)))
 
     def _score(self) -> Tensor:
         if self.average == "none":
-            scores = score_rows(self.scorer.measure, self._all_rows())
+            scores = self._score_rows(self._all_rows())
             samples = sample_number(self.counted)
             if samples is None:
                 return scores
             return scores.reshape(len(scores) // max(1, samples), samples, *scores.shape[1:])
         if self.average == "micro":
-            score = score_corpora(self.scorer.measure, self.row, self.segments, "micro")
+            score = self._score_rows(self.row)
         else:
-            mean = score_corpora(self.scorer.measure, self.score_sum, self.segments.to(self.score_sum.device), "macro")
+            mean = self.score_sum / self.segments.to(self.score_sum.device)
             score = mean.to(float_dtype(self.device)).to(self.device)
         # Reading the number from an accelerator would wait.
         if self.segments.is_cpu and self.segments.item():
@@ -238,7 +252,8 @@ class Accumulator(Adaptor, Generic[Level]):
 
     def details(self) -> dict[str, Tensor]:
         """Return the parts of the corpus score by name, from the sums over all segments, whatever ``average`` is."""
-        return self.call_synced(lambda: {name: part.clone() for name, part in self.scorer.parts(self.row).items()})
+        parts = self.call_synced(lambda: self.scorer.parts(to_array(self.row.clone())))
+        return {name: to_tensor(part) for name, part in parts.items()}
 
     @property
     def signature(self) -> str:

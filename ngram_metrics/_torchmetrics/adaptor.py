@@ -16,7 +16,7 @@ from torchmetrics.utilities import rank_zero_warn
 from torchmetrics.utilities.distributed import gather_all_tensors
 
 from ngram_metrics._core.basics.keywords import named_arguments
-from ngram_metrics._core.counting.documents import float_dtype, host_counts
+from ngram_metrics._core.basics.tensors import float_dtype, host_counts
 from ngram_metrics._core.scoring.scorer import Scorer, Value
 from ngram_metrics._core.scoring.settings_digest import describe, name_differences
 from ngram_metrics._core.text.input_types import Hypotheses, References

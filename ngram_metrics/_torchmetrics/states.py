@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor, distributed
 
-from ngram_metrics._core.counting.documents import DocumentGroups, PaddedReferences, host_counts
+from ngram_metrics._core.basics.tensors import host_counts
 from ngram_metrics._core.scoring.settings_digest import digest
 from ngram_metrics._core.text.input_forms import Kind
 from ngram_metrics._core.text.messages import type_name
@@ -32,8 +32,6 @@ State: TypeAlias = Tensor | list[Tensor]
 AnyState = TypeVar("AnyState", Tensor, list[Tensor], State)
 #: A process group; None for the default one.
 Group: TypeAlias = "distributed.ProcessGroup | None"
-#: The range of the number of references before any segment, see ``range_of``.
-NO_REFERENCES = (-(1 << 62), 0)
 #: The addresses of callables seen in this process, numbered. New objects may reuse the addresses of deleted ones, which
 #: is harmless: only metrics that exist are compared, and these keep their callables alive.
 _numbers: dict[tuple[int, ...], int] = {}
@@ -134,24 +132,6 @@ def _name_samples(code: int) -> str:
     if samples == 1:
         return "1 (in three dimensions)"
     return "1" if samples < 0 else str(samples)
-
-
-def range_of(references: DocumentGroups | PaddedReferences | list[int]) -> Tensor:
-    """Return the range of the numbers of references of a batch.
-
-    A range is ``[-fewest, most]`` int64, so that the maximum joins two, on the device of padded references.
-    """
-    if isinstance(references, PaddedReferences):
-        lengths = references.tokens.lengths
-        if len(lengths) == 0:
-            return torch.stack([lengths.new_full((), bound) for bound in NO_REFERENCES])
-        if references.present is None:
-            return torch.arange(-1, 2, 2, device=lengths.device)  # one each
-        counts = references.present.sum(1)
-        return torch.stack((-counts, counts)).amax(1)
-    if isinstance(references, DocumentGroups):
-        references = references.counts.tolist()
-    return host_counts([-min(references), max(references)] if references else NO_REFERENCES)
 
 
 def join_states(name: str, states: Sequence[Tensor]) -> Tensor:

@@ -1,10 +1,7 @@
 """The metrics in one call: read, count, score. They keep no state, so a reward compiles into one graph."""
 
-from ngram_metrics._core.basics.lazy import load_arrays
 from ngram_metrics.functional.replacements import aggregate_chrf, get_score, pad2max, pairwise_chrf
 from ngram_metrics.functional.score_functions import bleu_score, chrf_score, ngram_overlap, rouge_score
-
-load_arrays()
 
 __all__ = [
     "bleu_score",

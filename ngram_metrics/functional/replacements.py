@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TypeGuard
-
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
 from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.basics.option_checks import checked_bool
-from ngram_metrics._core.counting.numpy_matches import must_use_torch
-from ngram_metrics._core.counting.pools import SMALL_SLOTS, SmallLayout, row_layout, small_aggregates
-from ngram_metrics._core.counting.python_matches import list_totals, match_ngrams
-from ngram_metrics._core.metrics.chrf import ChrfMeasure, count_fields
-from ngram_metrics._core.scoring.pair_scores import aggregate_scores, pair_scores, score_aggregates, score_row
-from ngram_metrics._core.text.character_reader import CharacterReader, number_characters
-from ngram_metrics._core.text.groups import read_rows
+from ngram_metrics._core.basics.tensors import count_device, move_result, to_tensor
+from ngram_metrics._core.metrics.chrf import ChrfMeasure
+from ngram_metrics._core.scoring.pair_scores import score_aggregates, score_pools
 from ngram_metrics._core.text.input_types import Groups
 from ngram_metrics._core.text.messages import pluralize, type_name
-from ngram_metrics._core.text.word_rules import remove_whitespace
+from ngram_metrics._core.text.pool_reader import read_pools
+from ngram_metrics._core.text.reader import CharacterReader
 from ngram_metrics.functional.score_functions import ngram_overlap
-
-#: Up to this cost plain Python is faster than arrays. The cost is the characters of all pairs, plus 30 for each pair,
-#: minus 3/4 of the characters of the row.
-_SHORT_ROW = 630
 
 
 @named_arguments
@@ -40,7 +31,7 @@ def pairwise_chrf(
     """Return chrF of each hypothesis with each reference of its row, like fastchrf's ``pairwise_chrf``.
 
     Args:
-        hypotheses: at least one row, each with any number of texts; see ``_core.text.groups``.
+        hypotheses: at least one row, each with any number of texts; see ``_core.text.pool_reader``.
         references: as many rows of references; the same object, or the same texts, are counted once.
         char_order: the longest order of character n-grams, 1 to 1,000.
         beta: how much recall weighs against precision, 0 to 1e15.
@@ -65,18 +56,11 @@ def pairwise_chrf(
                  [ 79.6537,  57.1529,  50.7218]]], dtype=torch.float64)
     """
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
-    whitespace = not checked_bool(remove_whitespace, "remove_whitespace")
-    counted_on = torch.device("cpu" if device is None else device)
-    if _is_one_row(hypotheses) and _is_one_row(references) and _are_few(hypotheses[0] + references[0], counted_on):
-        if _is_short_row(hypotheses[0], references[0]):
-            return _score_short_row(measure, hypotheses[0], references[0], whitespace)
-        others = [] if hypotheses[0] == references[0] else references[0]  # equal rows are counted once
-        layout = _row_layout(hypotheses[0], others, whitespace, measure.char_order)
-        if layout.is_small:
-            return score_row(measure, layout).mul_(100)
-    reader = CharacterReader(whitespace=whitespace)
-    scores = pair_scores(measure, read_rows(reader, hypotheses, references), counted_on)
-    return scores.mul_(100) if isinstance(scores, Tensor) else [row.mul_(100) for row in scores]
+    reader = CharacterReader(whitespace=not checked_bool(remove_whitespace, "remove_whitespace"))
+    scores = score_pools(measure, read_pools(reader, hypotheses, references), device=count_device(device))
+    if isinstance(scores, list):
+        return [to_tensor(matrix).mul_(100) for matrix in scores]
+    return to_tensor(scores).mul_(100)
 
 
 @named_arguments
@@ -109,67 +93,11 @@ def aggregate_chrf(
         tensor([[78.5639, 63.3719]], dtype=torch.float64)
     """
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
-    whitespace = not checked_bool(remove_whitespace, "remove_whitespace")
-    counted_on = torch.device("cpu" if device is None else device)
-    if _is_one_row(hypotheses) and _is_one_row(references) and _are_few(hypotheses[0] + references[0], counted_on):
-        if len(references[0]) == 1 and _is_short_row(hypotheses[0], references[0]):  # one reference is its aggregate
-            return _score_short_row(measure, hypotheses[0], references[0], whitespace).squeeze(2)
-        layout = _row_layout(hypotheses[0], references[0], whitespace, measure.char_order)
-        if layout.is_small:
-            return score_aggregates(measure, small_aggregates(layout)).mul_(100).unsqueeze(0)
-    reader = CharacterReader(whitespace=whitespace)
-    ((hypothesis_groups, reference_groups),) = read_rows(reader, hypotheses, references)
-    scores = 100 * aggregate_scores(measure, hypothesis_groups, reference_groups, counted_on)
-    hypothesis_counts = hypothesis_groups.counts.tolist()
-    sizes = set(zip(hypothesis_counts, reference_groups.counts.tolist(), strict=True))
-    rows = scores.split(hypothesis_counts)
-    return torch.stack(rows) if len(sizes) == 1 else list(rows)
-
-
-def _is_one_row(side: Groups) -> TypeGuard[list[list[str]]]:
-    """Return whether a side is a list with a single list of texts."""
-    return type(side) is list and len(side) == 1 and type(side[0]) is list and set(map(type, side[0])) == {str}
-
-
-def _are_few(texts: list[str], device: torch.device) -> bool:
-    """Return whether texts, which are counted on a device, are few enough for arrays of numpy."""
-    return device.type == "cpu" and sum(map(len, texts)) <= SMALL_SLOTS and not must_use_torch()
-
-
-def _is_short_row(hypotheses: list[str], references: list[str]) -> bool:
-    """Return whether plain Python counts single rows sooner than arrays do: a few pairs of short texts."""
-    characters = [sum(map(len, side)) for side in (hypotheses, references)]
-    pairs = len(hypotheses) * len(references)
-    in_pairs = characters[0] * len(references) + characters[1] * len(hypotheses)
-    if hypotheses == references:
-        characters = characters[:1]
-        pairs = pairs - len(hypotheses) >> 1  # a text with itself, or the other way round, is not counted
-        in_pairs = characters[0] * (len(hypotheses) - 1)
-    return in_pairs + 30 * pairs - 3 * sum(characters) // 4 <= _SHORT_ROW
-
-
-def _score_short_row(measure: ChrfMeasure, hypotheses: list[str], references: list[str], whitespace: bool) -> Tensor:
-    """Return chrF of all pairs in plain Python, ``(1, hypotheses, references)``."""
-    sides = [[text if whitespace else remove_whitespace(text) for text in side] for side in (hypotheses, references)]
-    matches: dict[tuple[str, ...], list[int]] = {}
-    scores = []
-    for hypothesis in sides[0]:
-        totals = list_totals(len(hypothesis), measure.char_order)
-        for reference in sides[1]:
-            pair = tuple(sorted((hypothesis, reference)))  # the matches are the same in either order
-            if hypothesis == reference:
-                matches[pair] = totals
-            elif pair not in matches:
-                matches[pair] = match_ngrams(hypothesis, [reference], measure.char_order)
-            counts = count_fields(matches[pair], totals, len(reference))
-            scores.append(100 * measure.score_in_python(counts))
-    shape = 1, len(hypotheses), len(references)
-    return torch.tensor(scores, dtype=torch.float64, device="cpu").view(shape)
-
-
-def _row_layout(hypotheses: list[str], references: list[str], whitespace: bool, char_order: int) -> SmallLayout:
-    """Lay out the characters of single rows of texts for counting."""
-    return row_layout(number_characters(hypotheses + references, whitespace), len(hypotheses), char_order)
+    reader = CharacterReader(whitespace=not checked_bool(remove_whitespace, "remove_whitespace"))
+    (pools,) = read_pools(reader, hypotheses, references)
+    scores = move_result(100 * to_tensor(score_aggregates(measure, pools)), device)
+    rows = scores.split(pools.hypotheses.tolist())
+    return torch.stack(rows) if pools.is_even else list(rows)
 
 
 @named_arguments

@@ -9,10 +9,12 @@ from torch import Tensor
 
 from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.basics.option_checks import Accumulate, Average, RougeKey, Smoothing
+from ngram_metrics._core.basics.tensors import move_result, to_tensor
 from ngram_metrics._core.metrics.bleu import make_bleu
 from ngram_metrics._core.metrics.chrf import make_chrf
 from ngram_metrics._core.metrics.overlap import make_overlap
 from ngram_metrics._core.metrics.rouge import make_rouge
+from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.text.input_types import Hypotheses, References, Tokenizer
 
 
@@ -63,7 +65,8 @@ def bleu_score(
         tensor(0.8091, dtype=torch.float64)
     """
     text = tokenizer, lowercase, pad_id
-    return make_bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)(preds, target, device)
+    bleu = make_bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)
+    return _score(bleu, preds, target, device)
 
 
 @named_arguments
@@ -103,7 +106,7 @@ def rouge_score(
     """
     words, sentences = (use_stemmer, normalizer, tokenizer), (sentence_splitter, sentence_separator_id)
     rouge = make_rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
-    return rouge.name_values(rouge(preds, target, device))
+    return rouge.name_values(_score(rouge, preds, target, device))
 
 
 @named_arguments
@@ -131,7 +134,7 @@ def chrf_score(
         tensor(0.3225, dtype=torch.float64)
     """
     chrf = make_chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id)
-    return chrf(preds, target, device)
+    return _score(chrf, preds, target, device)
 
 
 @named_arguments
@@ -155,4 +158,10 @@ def ngram_overlap(
         >>> ngram_overlap([["a", "a", "b"]], [["a", "b", "c"]])
         tensor(0.6667, dtype=torch.float64)
     """
-    return make_overlap(ngram, average, tokenizer, pad_id)(preds, target, device)
+    return _score(make_overlap(ngram, average, tokenizer, pad_id), preds, target, device)
+
+
+def _score(scorer: Scorer, preds: Hypotheses, target: References, device: torch.device | str | None) -> Tensor:
+    """Return the score of a batch on a device, None for the device of padded ids, else the CPU."""
+    counted = scorer.count(preds, target)
+    return move_result(to_tensor(scorer.score(counted)), counted.device if device is None else device)

@@ -28,7 +28,7 @@ from ngram_metrics._core.basics.option_checks import Accumulate, Average, RougeK
 from ngram_metrics._core.metrics.rouge import Reducer, RougeMeasure
 from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
-from ngram_metrics._core.text.word_reader import WordReader
+from ngram_metrics._core.text.reader import WordReader
 from ngram_metrics._torchmetrics.accumulator import Accumulator
 from ngram_metrics.ignite.handler import ScoresHandler
 from ngram_metrics.ignite.metric import CPU, IgniteMetric, KeyedIgniteMetric, OutputTransform, ResultMode, unchanged

@@ -180,6 +180,14 @@ def test_segments_whose_scores_differ_in_the_last_bit_are_ties():
     assert (result.wins, result.ties, result.losses) == (0, 1, 0)
 
 
+def test_means_over_references_are_evaluated_too():
+    found = evaluate(SYSTEMS, [REFERENCES, SECOND], {"r": ROUGEScore(rouge_keys="rouge1", accumulate="avg")})
+    alone = [evaluate(SYSTEMS, lines, "rouge1").results for lines in (REFERENCES, SECOND)]
+    for system, results in found.results.items():
+        assert results["rouge1"].score == pytest.approx(sum(one[system]["rouge1"].score for one in alone) / 2)
+        assert results["rouge1"].low < results["rouge1"].score < results["rouge1"].high
+
+
 def test_another_baseline_comes_first():
     found = evaluate(SYSTEMS, REFERENCES, "chrf", baseline="other")
     assert found.results == evaluate({"other": OTHER, "base": BASE}, REFERENCES, "chrf").results

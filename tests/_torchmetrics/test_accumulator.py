@@ -125,8 +125,7 @@ def _interrupted(case: Case, call: Callable[..., Any], monkeypatch: pytest.Monke
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        for way in ("statistics", "count_in_python"):
-            patch.setattr(type(case.make("macro").scorer.measure), way, stop)
+        patch.setattr(type(case.make("macro").scorer.measure), "statistics", stop)
         with pytest.raises(KeyboardInterrupt):
             call(*case.batches[1])
 
@@ -135,8 +134,7 @@ def _without_a_score(case: Case, call: Callable[..., Any], monkeypatch: pytest.M
     """An update scores for the macro average alone, ``forward`` always."""
     metric = case.make("macro")
     with monkeypatch.context() as patch:
-        for name in ("score", "score_in_python"):
-            patch.setattr(type(metric.scorer.measure), name, _out_of_memory)
+        patch.setattr(type(metric.scorer.measure), "score", _out_of_memory)
         with pytest.raises(MemoryError):
             call(*case.batches[0])
 

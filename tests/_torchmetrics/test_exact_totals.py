@@ -11,12 +11,11 @@ from typing import Any
 import oracles
 import pytest
 import torch
+from layouts import array_batch, tensor_batch
 from metrics.cases import Case, each_case, each_metric, states_of
 from torch import Tensor
 
 from ngram_metrics import Bleu, NgramOverlap
-from ngram_metrics._core.counting.documents import DocumentGroups, RaggedSides, RaggedTokens
-from ngram_metrics._core.counting.matches import count_matches
 
 BOUNDS = (2**24, 2**31, 2**53)
 
@@ -82,14 +81,11 @@ def test_a_score_past_2_to_the_53_is_that_of_exact_fractions():
 
 
 def test_a_document_has_more_matches_than_2_to_the_16():
-    """Two counts travel in one number: neither spills into the other."""
-    for tokens in (2**16 + 1, 2**17 + 3):
-        document = RaggedTokens(torch.zeros(tokens, dtype=torch.int64), torch.tensor([tokens]), 1)
-        longer = RaggedTokens(torch.zeros(tokens + 9, dtype=torch.int64), torch.tensor([tokens + 9]), 1)
-        one = DocumentGroups(longer, torch.tensor([1]))
-        assert count_matches(RaggedSides(document, one), 2).tolist() == [[tokens, tokens - 1]]
-        other_way = RaggedSides(longer, DocumentGroups(document, torch.tensor([1])))
-        assert count_matches(other_way, 2).tolist() == [[tokens, tokens - 1]]
+    long, longer = [1] * (2**17 + 3), [1] * (2**17 + 12)
+    segments = [(long, [longer]), (longer, [long]), (longer, [[1], long])]
+    for batch in (array_batch(segments[:2]), array_batch(segments), tensor_batch(segments)):
+        rows = batch.count_matches(2).tolist()
+        assert rows == [[len(long), len(long) - 1]] * len(rows)
 
 
 @pytest.mark.parametrize(

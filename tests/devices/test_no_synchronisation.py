@@ -28,11 +28,11 @@ from ngram_metrics.functional import (
 )
 
 ROUGE_KEYS = ("rouge1", "rouge2", "rougeL", "rougeLsum")
-PADDING, SEPARATOR = 0, 4
+PADDING = 0
 
 
 def batch_of(seed: int, sentences: int = 3, width: int = 6, references: int | None = 2, samples: int | None = None):
-    """Ids -1 and 0 (padding) to 4 (between sentences), so that n-grams, padding and separators all recur."""
+    """Ids -1 and 0 (padding) to 4, so that n-grams and padding recur."""
     generator = torch.Generator().manual_seed(seed)
     shape = (sentences, width) if samples is None else (sentences, samples, width)
     # One more than the hypotheses' width: none of the two is taken for the other.
@@ -45,7 +45,7 @@ METRICS: dict[str, tuple[type, dict[str, Any]]] = {
     "Bleu": (Bleu, {}),
     "Bleu-floor": (Bleu, {"smooth": "floor", "effective_order": True, "weights": (0.4, 0.3, 0.2, 0.1)}),
     "Bleu-add-k": (Bleu, {"smooth": "add-k", "ngram": 9}),
-    "ROUGEScore": (ROUGEScore, {"rouge_keys": ROUGE_KEYS, "sentence_separator_id": SEPARATOR}),
+    "ROUGEScore": (ROUGEScore, {"rouge_keys": ROUGE_KEYS}),
     "ROUGEScore-avg": (ROUGEScore, {"rouge_keys": ("rouge1", "rougeL"), "accumulate": "avg"}),
     "ChrF": (ChrF, {}),
     "ChrF-eps": (ChrF, {"eps_smoothing": True, "char_order": 2}),
@@ -107,8 +107,6 @@ LISTS = [[5, 7, 5, 8], [6], []], [[[5, 7, 8], [5]], [[6, 7], [6]], [[1, 2]]]
 @each_metric_and_average
 @pytest.mark.parametrize("batch", [TEXT, LISTS], ids=["text", "lists"])
 def test_what_the_host_counts_goes_to_the_device_in_one_copy(name: str, average: str, batch: Any):
-    if batch is TEXT and "sentence_separator_id" in METRICS[name][1]:
-        batch = LISTS
     metric = made(name, average, device="meta", **(PADDED if batch is LISTS else {}))
     for times in (1, 20):
         with crossings() as crossed:
@@ -133,7 +131,6 @@ REWARDS: dict[str, tuple[Callable[[Tensor, Tensor], Any], dict[str, Any]]] = {
         {"references": None},
     ),
     "rouge": (_each_sentence(rouge_score, rouge_keys=ROUGE_KEYS[:3]), {"width": 4}),
-    "rougeLsum": (_each_sentence(rouge_score, rouge_keys="rougeLsum", sentence_separator_id=SEPARATOR), {"width": 4}),
     "mean rouge": (_each_sentence(rouge_score, rouge_keys="rouge1", accumulate="avg"), {"width": 4}),
     "overlap": (_each_sentence(ngram_overlap, ngram=2), {"samples": 2}),
     "get_score": (lambda preds, target: get_score(target, preds, PADDING, 2), {"samples": 2, "references": None}),
@@ -211,7 +208,8 @@ def test_training_steps_that_update_a_metric_are_one_graph_also_after_a_reset(ca
         for _ in range(2):
             compiled(*batch)
             eager.update(*batch)
-            torch.testing.assert_close(metric.compute(), eager.compute(), rtol=0, atol=0)
+            # Torch scores in a graph, and NumPy outside of it: the last bit may differ.
+            torch.testing.assert_close(metric.compute(), eager.compute(), rtol=1e-12, atol=0)
     # One for a batch after a reset, and one for all others.
     assert counter.frame_count == 2
     with pytest.raises(ValueError, match="one metric was given"):

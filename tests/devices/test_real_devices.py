@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from crossings import crossings
@@ -30,9 +31,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, mbr
-from ngram_metrics._core.counting import all_pairs
-from ngram_metrics._core.counting import documents as documents_module
-from ngram_metrics._core.counting.subsequence import subsequence_pairs as subsequences
+from ngram_metrics._core.basics.arrays import to_float
+from ngram_metrics._core.counting import pairs
+from ngram_metrics._core.scoring import pair_scores
 from ngram_metrics.counting import clipped_matches, common_subsequence_lengths, ngram_counts
 from ngram_metrics.functional import bleu_score
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
@@ -312,16 +313,23 @@ def dtype_without_float64(device: torch.device) -> torch.dtype:
     return torch.float64 if device.type == "cpu" else torch.float32
 
 
+def floats_without_float64(counts: Any) -> Any:
+    return to_float(counts) if isinstance(counts, np.ndarray) else counts.to(dtype_without_float64(counts.device))
+
+
+#: In place of the package's functions of these names.
+WITHOUT_FLOAT64 = {"float_dtype": dtype_without_float64, "to_float": floats_without_float64}
+
+
 @each_of_ids
 @pytest.mark.parametrize("average", ["micro", "macro"])
 def test_batches_on_a_device_without_float64_have_the_score_of_the_cpu(
     on_vulkan: torch.device, name: str, average: str, monkeypatch: pytest.MonkeyPatch
 ):
-    for module in list(sys.modules.values()):
-        if module.__name__.startswith("ngram_metrics") and hasattr(module, "float_dtype"):
-            monkeypatch.setattr(
-                module, "float_dtype", lambda device: (torch.float32, torch.float64)[device.type == "cpu"]
-            )
+    for module in [module for name, module in sys.modules.items() if name.startswith("ngram_metrics")]:
+        for name_there, function in WITHOUT_FLOAT64.items():
+            if hasattr(module, name_there):
+                monkeypatch.setattr(module, name_there, function)
     here, there = (IDS_METRICS[name](pad_id=0, average=average, device=device) for device in ("cpu", on_vulkan))
     for seed in range(3):
         batch = batch_of(seed)
@@ -361,12 +369,9 @@ DOCUMENTS = torch.randint(1, 30, (2, 40, 9), generator=torch.Generator().manual_
 def _bounds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a device takes in one piece, and the same in many."""
     if request.param == "cut":
-        monkeypatch.setattr(all_pairs, "ACCELERATOR_LISTED_PAIRS", 50)
-        monkeypatch.setattr(all_pairs, "BLOCK_CELLS", 500)
-        monkeypatch.setattr(subsequences, "BLOCK_PAIRS", 150)
-        monkeypatch.setattr(documents_module, "ACCELERATOR_SLOTS", 1000)
-    # Everything listed, so that these bounds are reached.
-    monkeypatch.setattr(all_pairs, "PAIR_COST", 0)
+        monkeypatch.setattr(pairs, "TABLE_CELLS", 5000)
+        monkeypatch.setattr(pair_scores, "COUNTED_CELLS", 300)
+        monkeypatch.setattr(pair_scores, "BLOCK_CELLS", 100)
 
 
 @pytest.mark.usefixtures("_bounds")

@@ -7,11 +7,10 @@ import torch
 from draws import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from mbr_cases import cut_small
 
 from ngram_metrics import functional
-from ngram_metrics._core.counting import all_pairs, pools
-from ngram_metrics._core.counting import documents as documents_module
-from ngram_metrics.functional import pairwise_chrf, replacements
+from ngram_metrics.functional import pairwise_chrf
 
 NAMES = ["pairwise_chrf", "aggregate_chrf"]
 both = pytest.mark.parametrize("name", NAMES)
@@ -54,62 +53,26 @@ def assert_scores_are_those_of_fastchrf(name, hypotheses, references, **options)
         torch.testing.assert_close(ours, torch.tensor(theirs, dtype=torch.float64).reshape(shape), rtol=0, atol=1e-9)
 
 
-#: With an order that is too long for a table: keys of 20 characters, each of more than three bits.
-LONG = {"options": {"char_order": 20}, "texts": 4, "same": False}
-
-
 @both
 @examples(
-    {"own": ROTATIONS[:4], "others": ROTATIONS[4:], **LONG},
-    {"own": ["", ""], "others": [""], **LONG},
-    *({"own": OWN, "others": OTHERS, "options": {}, "texts": 4, "same": same} for same in (False, True)),
-)
-@given(
-    own=st.lists(documents, max_size=4),
-    others=st.lists(documents, max_size=4),
-    options=options,
-    texts=st.integers(1, 4),
-    same=st.booleans(),
-)
-def test_the_ways_of_counting_score_the_same_to_the_last_bit(name, own, others, options, texts, same):
-    """Plain Python, the table of a row of texts, that of any small batch, and the way of large pools."""
-    own = own[:texts]
-    others = [*own] if same else others[:texts]
-    scores = []
-    for short, slots, cells in (
-        (1 << 10, 1 << 14, 1 << 22),
-        (-999, 1 << 14, 1 << 22),
-        (-999, -1, 1 << 22),
-        (-999, 20, 600),
-    ):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(replacements, "_SHORT_ROW", short)
-            patch.setattr(replacements, "SMALL_SLOTS", slots)
-            patch.setattr(pools, "SMALL_CELLS", cells)
-            assert_scores_are_those_of_fastchrf(name, [own], [others], **options)
-            scores.append(getattr(functional, name)([own], [others], **options))
-    assert all(scores[0].equal(other) for other in scores[1:])
-
-
-@both
-@examples(
+    {
+        "rows": [(ROTATIONS[:4], ROTATIONS[4:]), (["", ""], [""])],
+        "options": {"char_order": 20},
+        "same": False,
+        "cut": False,
+    },
     *(
         {"rows": [(OWN, OTHERS), (["a"], []), (["é b"], ["e\u0301"])], "options": {}, "same": same, "cut": cut}
         for same in (False, True)
         for cut in (False, True)
-    )
+    ),
 )
 @given(rows=rows, options=options, same=st.booleans(), cut=st.booleans())
 def test_scores_are_those_of_fastchrf_however_the_work_is_cut(name, rows, options, same, cut):
     hypotheses, references = map(list, zip(*rows, strict=True))
     with pytest.MonkeyPatch.context() as patch:
         if cut:
-            patch.setattr(replacements, "SMALL_SLOTS", -1)
-            patch.setattr(documents_module, "CPU_SLOTS", 20)
-            patch.setattr(all_pairs, "BLOCK_CELLS", 12)
-            patch.setattr(pools, "POOL_PAIRS", 3)
-            patch.setattr(pools, "POOL_CELLS", 40)
-            patch.setattr(pools, "SMALL_CELLS", 0)
+            cut_small(patch, block=12)
         assert_scores_are_those_of_fastchrf(name, hypotheses, hypotheses if same else references, **options)
     copied = [[*row] for row in hypotheses]
     score = getattr(functional, name)

@@ -24,8 +24,8 @@ from mbr_cases import (
 
 import ngram_metrics
 from ngram_metrics import mbr
-from ngram_metrics._core.counting import all_pairs, pools
 from ngram_metrics._core.metrics.overlap import OverlapMeasure
+from ngram_metrics._core.scoring import pair_scores
 
 several = st.lists(sentences, min_size=1, max_size=5)
 
@@ -68,8 +68,7 @@ def test_the_first_of_equally_good_ones_is_chosen():
 
 
 def test_the_first_of_equally_good_ones_across_blocks(monkeypatch):
-    monkeypatch.setattr(pools, "SMALL_CELLS", 0)
-    monkeypatch.setattr(all_pairs, "BLOCK_CELLS", 6)  # two hypotheses a block
+    monkeypatch.setattr(pair_scores, "BLOCK_CELLS", 6)  # two hypotheses a block
     row = ["x", "y", "b", "a b", "a b", "b a", "a", "b a"]
     decoded = mbr.decode(ngram_metrics.NgramOverlap(), [row], [["a b", "b a", "a b"]])
     assert (decoded.indices.tolist(), decoded.hypotheses) == ([3], ["a b"])

@@ -23,11 +23,13 @@ from mbr_cases import (
     few,
     overlap,
     random_rows,
+    rouge_l,
 )
 from rouge_oracle import table
 
 import ngram_metrics
 from ngram_metrics import ignite, mbr
+from ngram_metrics._core.scoring import pair_scores
 from ngram_metrics.functional import chrf_score
 
 
@@ -61,6 +63,25 @@ def test_shapes():
     assert [one.shape for one in mbr.pairwise(metric, [["a"], ["b"]], [["a"], []])] == [(1, 1), (1, 0)]
     assert mbr.pairwise(metric, [[], []], [["a"], ["b"]]).shape == (2, 0, 1)
     assert mbr.pairwise(metric, [[]], [[]]).shape == (1, 0, 0)
+
+
+def test_hypotheses_whose_counts_need_several_parts(monkeypatch):
+    """Two blocks in the first part, the second of which is shorter than the other."""
+    monkeypatch.setattr(pair_scores, "COUNTED_CELLS", 5)
+    monkeypatch.setattr(pair_scores, "BLOCK_CELLS", 3)
+    rows = random_rows([8])
+    case = CASES["overlap"]
+    metric = ngram_metrics.NgramOverlap(ngram=1)
+    scores = mbr.pairwise(metric, rows, [["a cd"]])
+    assert_scores(scores, [[[overlap(one, "a cd", 1)] for one in rows[0]]])
+    assert_scores(mbr.pairwise(case.make(), rows, rows), expected_scores(case, rows, rows))
+
+
+def test_a_value_of_rouge_with_summaries():
+    """Its reader makes whole texts and summaries, of which only the first count."""
+    metric = ngram_metrics.ROUGEScore()["rougeL_fmeasure"]
+    rows = [["a b\ncd", "b cd"]]
+    assert_scores(mbr.pairwise(metric, rows, rows), [[[rouge_l("fmeasure")(h, r) for r in rows[0]] for h in rows[0]]])
 
 
 def test_rouge_of_ignite_and_its_alpha():

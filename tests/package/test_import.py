@@ -5,6 +5,7 @@ import importlib.metadata
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 import pytest
 import torchmetrics
@@ -70,6 +71,32 @@ def test_importing_the_package_imports_no_optional_package_and_the_probe_sees_ev
     )
     assert process.returncode == 0, process.stderr
     assert process.stdout.splitlines() == ["", "nltk,matplotlib,ignite"]
+
+
+WITHOUT_TORCH = """
+import sys
+from ngram_metrics import evaluate, significance
+from ngram_metrics._cli import main
+
+systems = {"a": ["a cat.", "b"], "b": ["a", "b c"]}
+result = evaluate(systems, [["a cat", "c"], ["b"]], "bleu,chrf++,rouge,overlap", groups=["x", "y"], clusters=["c", "d"])
+result.write_report("page.html")
+print(result.to_latex(), result.to_json(), result.segments(), file=open("lines.txt", "w"))
+main(["lines.txt", "b=lines.txt", "-r", "lines.txt", "-c", "-f", "json", "--segments", "s.jsonl", "--report", "p.html"])
+print("torch" in sys.modules)
+import ngram_metrics.mbr
+print("torch" in sys.modules)
+"""
+
+
+@pytest.mark.programs
+def test_systems_are_evaluated_without_torch(tmp_path: Path):
+    """By the function and by the command; decoding, which asks for a device, imports it."""
+    process = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TORCH], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.splitlines()[-2:] == ["False", "True"]
 
 
 @pytest.mark.parametrize(

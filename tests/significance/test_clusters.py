@@ -14,8 +14,6 @@ from paired import METRICS, OUTPUTS, REFERENCES, TESTS, counted, each_average, e
 from sacrebleu.metrics import CHRF
 
 from ngram_metrics import ChrF, ROUGEScore
-from ngram_metrics._core.scoring.paired import pair_rows, resample_scores
-from ngram_metrics._core.scoring.resampling import SEED, interval
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
 #: Of different sizes, and not side by side.
@@ -42,18 +40,13 @@ def test_documents_of_one_segment_change_nothing_to_the_last_bit(make: Any, aver
 @each_average
 @pytest.mark.parametrize("make", METRICS)
 def test_the_bootstrap_draws_what_an_interval_draws(make: Any, average: str):
-    """Of one system, whose rows are then in the same order; a mean is divided by the segments that were drawn."""
-    systems = {"base": counted(make, average=average)["base"]}
-    metric = systems["base"]
-    scorer, rows = metric.scorer, metric.segment_rows()
-    numbers = torch.tensor([int(label.split()[1]) for label in DOCUMENTS])
-    (drawn,) = resample_scores([pair_rows(scorer.measure, average, rows.unsqueeze(1), numbers)], 300, SEED)
-    scores = scorer.name_values(drawn[:, 0])
-    found = paired_bootstrap(systems, "base", 300, 0.9, clusters=DOCUMENTS)["base"]
-    for value, of_draws in scores.items():
-        low, high = interval(of_draws, 0.9)
-        parts = (found[value].mean, found[value].low, found[value].high)
-        assert parts == pytest.approx((of_draws.mean().item(), low.item(), high.item()), abs=1e-12)
+    """Of one system, whose rows are then in the same order."""
+    metric = counted(make, average=average, confidence=0.9)["base"]
+    expected = {name: end.item() for name, end in metric.compute().items()}
+    for value, found in paired_bootstrap({"base": metric}, "base", confidence=0.9)["base"].items():
+        assert (found.low, found.high) == pytest.approx(
+            (expected[f"{value}_low"], expected[f"{value}_high"]), abs=1e-12
+        )
 
 
 def _score(lines: list[str], targets: list[str], average: str) -> float:

@@ -48,7 +48,7 @@ def _shares(
     scorer, signature = metrics[0].scorer, metrics[0].signature
     population = torch.cat((first, second))
     is_micro = scorer.average == "micro"
-    truth = scorer.scores(population.sum(0) if is_micro else population)
+    truth = scorer.measure.score_rows((population.sum(0) if is_micro else population).numpy())
     expected = scorer.name_values(truth if is_micro else truth.mean(0))
 
     def system(rows: torch.Tensor) -> Any:

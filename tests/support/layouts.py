@@ -1,22 +1,15 @@
-"""Documents of ids in the two layouts of the counting module, made from lists or by a reader, and back into lists."""
+"""Documents of ids as the counting module takes them, made from lists or by a reader, and back into lists."""
 
 from collections.abc import Callable, Sequence
-from itertools import accumulate, chain, compress, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import Any
 
 import numpy as np
 import torch
 
-from ngram_metrics._core.counting.documents import (
-    PAST_HYPOTHESIS,
-    PAST_REFERENCE,
-    DocumentGroups,
-    PaddedReferences,
-    PaddedSides,
-    PaddedTokens,
-    RaggedSides,
-    RaggedTokens,
-)
+from ngram_metrics._core.counting import batch as batch_module
+from ngram_metrics._core.counting.batch import FIRST_TOKEN, number_ids
+from ngram_metrics._core.counting.padded_batch import PaddedBatch, pad_batch
 from ngram_metrics._core.text.input_forms import read
 from ngram_metrics._core.text.reader import Reader
 
@@ -24,9 +17,19 @@ Ids = Sequence[int]
 Batch = Sequence[tuple[Ids, Sequence[Ids]]]
 
 
-def read_batch(reader: Reader, preds: Any, target: Any, device: Any = "cpu") -> Any:
-    """Hypotheses and references as a metric gets them."""
+def read_batch(reader: Reader, preds: Any, target: Any) -> Any:
+    """Hypotheses and references as a metric gets them: a batch for each kind of token."""
     return reader.encode(read(preds, target, reader.sample_padding))
+
+
+def encoded(reader: Reader, preds: Any, target: Any) -> list[Any]:
+    """Each hypothesis with its references, as the first batch has them, with tokens numbered by segment."""
+    return numbered_segments(segments_of(read_batch(reader, preds, target)[0]))
+
+
+def numbered_segments(segments: Sequence[tuple[Any, Sequence[Any]]]) -> list[Any]:
+    """Hypotheses with their references; ids say nothing about other segments."""
+    return [numbered([hypothesis, list(references)]) for hypothesis, references in segments]
 
 
 def apart(batch: Sequence[tuple[Any, Sequence[Any]]]) -> tuple[list[Any], list[list[Any]]]:
@@ -46,25 +49,55 @@ def _int64(values: Sequence) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.int64, device="cpu")
 
 
-def ragged(documents: Sequence[Ids], id_bound: int | None = None) -> RaggedTokens:
-    """Documents laid end to end; without `id_bound` the ids are said to be below what they are below."""
-    ids = list(chain.from_iterable(documents))
-    bound = min(max(ids, default=0) + 1, 2**63 - 1) if id_bound is None else id_bound
-    return RaggedTokens(_int64(ids), _int64([len(document) for document in documents]), bound)
+def array_batch(batch: Batch, separator: int | None = None) -> batch_module.Batch:
+    """Segments in NumPy; a ``separator`` ends a sentence."""
+    documents = [document for hypothesis, references in batch for document in (hypothesis, *references)]
+    counts = np.array([len(references) for _, references in batch], np.int64)
+    tokens = np.array([*chain.from_iterable(documents)], np.int64)
+    lengths = np.array([*map(len, documents)], np.int64)
+    return number_ids(tokens, lengths, None if (counts == 1).all() else counts, separator)
 
 
-def groups(several: Sequence[Sequence[Ids]], id_bound: int | None = None) -> DocumentGroups:
-    """Documents that are compared with each other."""
-    return DocumentGroups(ragged(list(chain.from_iterable(several)), id_bound), _int64([len(one) for one in several]))
+def tensor_batch(batch: Batch, spare: int = 1, count: int | None = None, first: bool = True) -> PaddedBatch:
+    """Segments in torch, with ``spare`` padding in each row, and ``count`` references, or as many as a segment has.
+
+    Missing references are rows of padding behind those of their segment, or before them if ``first`` is False.
+    """
+    count = max((len(references) for _, references in batch), default=1) if count is None else count
+    rows: list[Ids] = []
+    for _, references in batch:
+        missing: list[Ids] = [[]] * (count - len(references))
+        rows += [*references, *missing] if first else [*missing, *references]
+    hypotheses, others = (pad_rows(side, spare) for side in ([hypothesis for hypothesis, _ in batch], rows))
+    return pad_batch(hypotheses, others.reshape(len(batch), count, others.shape[1]), (-1,))
 
 
-def padded(
-    documents: Sequence[Ids], spare: int = 0, rubbish: Sequence[int] = (7,), width: int | None = None
-) -> PaddedTokens:
-    """Rows with ids past their ends, which may stand in the documents too."""
-    width = (max(map(len, documents), default=0) if width is None else width) + spare
-    rows = [[*document, *(rubbish[i % len(rubbish)] for i in range(width - len(document)))] for document in documents]
-    return PaddedTokens(_int64(rows).reshape(len(documents), width), _int64([len(document) for document in documents]))
+def pad_rows(documents: Sequence[Ids], spare: int = 0, padding: int = -1) -> torch.Tensor:
+    """Documents as rows of one width."""
+    width = max(map(len, documents), default=0) + spare
+    return _int64([[*document, *[padding] * (width - len(document))] for document in documents]).reshape(
+        len(documents), width
+    )
+
+
+def segments_of(batch: batch_module.Batch | PaddedBatch) -> list[tuple[list[int], list[list[int]]]]:
+    """Each hypothesis with its references, of padded rows without missing ones; in NumPy with numbers from 0 as ids."""
+    if isinstance(batch, PaddedBatch):
+        present = torch.ones_like(batch.lengths) if batch.present is None else batch.present
+        return [
+            (
+                hypothesis[:length].tolist(),
+                [row[:size].tolist() for row, size, is_there in zip(rows, sizes, there, strict=True) if is_there],
+            )
+            for hypothesis, length, rows, sizes, there in zip(
+                batch.hypotheses, batch.hypothesis_lengths, batch.references, batch.lengths, present, strict=True
+            )
+        ]
+    assert batch.ids.max(initial=0) < batch.bound
+    ends = (batch.lengths + 1).cumsum().tolist()
+    documents = [(batch.ids[start : end - 1] - FIRST_TOKEN).tolist() for start, end in pairwise((0, *ends))]
+    counts = [1] * (len(documents) // 2) if batch.counts is None else batch.counts.tolist()
+    return [(first, others) for first, *others in by_count(documents, [count + 1 for count in counts])]
 
 
 def padded_with_gaps(
@@ -76,50 +109,11 @@ def padded_with_gaps(
     return [row + [0] * (width - len(row)) for row in rows]
 
 
-def ragged_sides(batch: Batch) -> RaggedSides:
-    return RaggedSides(ragged([hypothesis for hypothesis, _ in batch]), groups([references for _, references in batch]))
-
-
-def padded_sides(batch: Batch, spare: int = 1, count: int | None = None, first: bool = True) -> PaddedSides:
-    """As many references a sentence as the most has, or `count`; those missing stand last, or first.
-
-    What stands past the ends is in no document, and not in both sides.
-    """
-    count = max((len(references) for _, references in batch), default=1) if count is None else count
-    rows, present = [], []
-    for _, several in batch:
-        missing = count - len(several)
-        rows += [*several, *[[]] * missing] if first else [*[[]] * missing, *several]
-        there = [True] * len(several) + [False] * missing
-        present.append(there if first else there[::-1])
-    ids, lengths = padded(rows, spare, (PAST_REFERENCE,))
-    tokens = PaddedTokens(ids.reshape(len(batch), count, ids.shape[1]), lengths.reshape(len(batch), count))
-    there = torch.tensor(present, dtype=torch.bool).reshape(len(batch), count) if count > 1 else None
-    hypotheses = padded([hypothesis for hypothesis, _ in batch], 0, (PAST_HYPOTHESIS,))
-    return PaddedSides(hypotheses, PaddedReferences(tokens, there))
-
-
-def documents_of(tokens: PaddedTokens | RaggedTokens) -> list[list[int]]:
-    """Of any leading shape, one after another."""
-    if isinstance(tokens, PaddedTokens):
-        rows = zip(tokens.ids.flatten(0, -2), tokens.lengths.flatten(), strict=True)
-        return [row[:length].tolist() for row, length in rows]
-    return [ids.tolist() for ids in tokens.ids.split(tokens.lengths.tolist())]
-
-
 def by_count(items: Sequence[Any], counts: Sequence[int]) -> list[list[Any]]:
     """Items that lie end to end in lists of so many; all of them are in one."""
     ends = [0, *accumulate(counts)]
     assert ends[-1] == len(items)
     return [list(items[begin:end]) for begin, end in pairwise(ends)]
-
-
-def present_references(references: PaddedReferences) -> list[list[list[int]]]:
-    """The references of each hypothesis that are not missing."""
-    lengths = references.tokens.lengths
-    present = (torch.ones_like(lengths) if references.present is None else references.present).tolist()
-    rows = by_count(documents_of(references.tokens), list(map(len, present)))
-    return [list(compress(documents, here)) for documents, here in zip(rows, present, strict=True)]
 
 
 PADDING, IGNORED = 0, -100

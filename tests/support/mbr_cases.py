@@ -17,9 +17,8 @@ from sacrebleu import BLEU, CHRF
 
 import ngram_metrics
 from ngram_metrics import ignite, mbr
-from ngram_metrics._core.counting import all_pairs, pools
-from ngram_metrics._core.counting import documents as documents_module
-from ngram_metrics._core.counting.subsequence import subsequence_pairs as subsequences
+from ngram_metrics._core.counting import pairs
+from ngram_metrics._core.scoring import pair_scores
 
 
 def overlap(hypothesis, reference, ngram=2):
@@ -120,14 +119,13 @@ def assert_scores(found, expected):
 
 
 def cut_small(patch, block=60):
-    """Cut everything: several pools, groups in blocks of a few rows, a chunk a group."""
-    patch.setattr(documents_module, "CPU_SLOTS", 20)
-    patch.setattr(all_pairs, "BLOCK_CELLS", block)
-    patch.setattr(subsequences, "BLOCK_PAIRS", block)
-    patch.setattr(all_pairs, "DENSE_CELLS", 50)
-    patch.setattr(all_pairs, "CPU_LISTED_PAIRS", 5)
-    patch.setattr(pools, "POOL_CELLS", 40)
-    patch.setattr(pools, "SMALL_CELLS", 0)
+    """Cut everything: groups in blocks of a few rows, tables of a few columns, few listed pairs at a time."""
+    for module, bounds in (
+        (pair_scores, {"COUNTED_CELLS": 2 * block, "BLOCK_CELLS": block}),
+        (pairs, {"TILE": 2, "TABLE_CELLS": 50, "LISTED_PAIRS": 5, "LISTED_COST": 4, "CELLS": 100}),
+    ):
+        for name, bound in bounds.items():
+            patch.setattr(module, name, bound)
 
 
 def random_rows(sizes, seed=0):

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import oracles
 import pytest
-import torch
 from hypothesis import strategies as st
-from layouts import apart, read_batch
+from layouts import apart
 from oracles import summed
 
 from ngram_metrics._core.metrics.overlap import OverlapMeasure
 from ngram_metrics._core.scoring.measure import AnyMeasure
-from ngram_metrics._core.text.word_reader import WordReader
+from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.text.reader import WordReader
 
 Settings = dict[str, Any]
 Batch = Sequence[tuple[Any, Sequence[Any]]]
@@ -41,14 +41,6 @@ def options(**each: Sequence[Any]) -> tuple[Settings, ...]:
     return tuple(dict(zip(each, values, strict=True)) for values in product(*each.values()))
 
 
-def averaged_score(measure: AnyMeasure, statistics: Any, average: str) -> torch.Tensor:
-    """The formula in arrays: of summed statistics, of each segment, or the mean of the segments' scores."""
-    if average == "micro":
-        return measure.score(type(statistics)(*(field.sum(0) for field in statistics)))
-    scores = measure.score(statistics)
-    return scores if average == "none" else scores.sum(0) / max(1, len(scores))
-
-
 @dataclass(frozen=True)
 class Measured:
     """A measure, what it reads, and what it counts and scores in plain Python.
@@ -63,6 +55,7 @@ class Measured:
         variants: settings that differ in their steps, one or more for each step of the code.
         perfect: settings, and documents that score 1 against themselves under them.
         of_text: from a text to a document.
+        of_ids: from ids, 1 or larger, to a document that has the same counts.
         past_float32: settings, counts that float32 does not hold, and their score.
         tolerance: how far a score may lie from that in plain Python, in proportion.
         averages: those it has.
@@ -78,6 +71,7 @@ class Measured:
     variants: tuple[Settings, ...]
     perfect: st.SearchStrategy
     of_text: Callable[[str], Any] = str
+    of_ids: Callable[[Sequence[int]], Any] = list
     past_float32: tuple[tuple[Settings, tuple, Any], ...] = ()
     tolerance: float = 1e-12
     averages: tuple[str, ...] = ("none", "macro", "micro")
@@ -87,11 +81,19 @@ class Measured:
     def batches(self) -> st.SearchStrategy:
         return batches_of(self.documents)
 
-    def statistics(self, settings: Settings, batch: Batch) -> Any:
-        return self.make(settings).statistics(read_batch(self.reader(settings), *apart(batch)))
+    def scorer(self, settings: Settings, average: str = "none") -> Scorer:
+        return Scorer(self.reader(settings), self.make(settings), average, {"score": ()})
 
-    def scored(self, settings: Settings, batch: Batch, average: str) -> torch.Tensor:
-        return averaged_score(self.make(settings), self.statistics(settings, batch), average)
+    def rows(self, settings: Settings, batch: Batch) -> np.ndarray:
+        return self.scorer(settings).count(*apart(batch)).rows
+
+    def scored(self, settings: Settings, batch: Batch, average: str) -> np.ndarray:
+        scorer = self.scorer(settings, average)
+        return scorer.score(scorer.count(*apart(batch)))
+
+    def expected_rows(self, settings: Settings, batch: Batch) -> np.ndarray:
+        """The rows in plain Python."""
+        return np.array([np.hstack(self.counts(settings, *segment)) for segment in batch])
 
     def expected(self, settings: Settings, batch: Batch, average: str) -> np.ndarray:
         """The scores in plain Python."""

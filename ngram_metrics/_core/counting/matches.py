@@ -1,144 +1,231 @@
-"""Clipped n-gram matches: how many n-grams of a hypothesis occur in its references, at most as often as there.
+"""Clipped n-gram matches on a CPU: how many n-grams of a hypothesis its references have, exact for all ids.
 
-Papineni et al. 2002, section 2.1: the matches of an n-gram are the smaller of its counts in hypothesis and reference;
-with several references, the reference count is the largest of their counts.
+Papineni et al. 2002, section 2.1: an n-gram matches as often as the hypothesis has it, but at most as often as the
+reference that has it most often.
 
-On a CPU ``_core.counting.numpy_matches`` counts. Padded tokens on other devices, and in calls that are
-compiled or traced, are counted here. No step depends on data: they run on the ``meta`` device, compile in one graph and
-never wait for a GPU. The keys of both sides are sorted, and a hypothesis's keys are looked up in each reference.
+The n-gram at a slot is a number, its *key*: the segment, a digit for each token, and the document within the segment,
+0 for the hypothesis. A shorter n-gram is a key without its last digits. So one sort of the keys of the longest order
+puts equal n-grams of every order side by side, and two neighbours are equal in an order if the highest bit in which
+they differ is below its digits. In such a *run* of equal n-grams the slots of the smaller side match.
+
+Example: the hypothesis ``a b a`` and the reference ``b a``, where a = 3, b = 4; orders 1 and 2, the document after a
+dot.
+
+=======  ====  ====  ====  ====  ====  ====  ====
+slot     0     1     2     3     4     5     6
+=======  ====  ====  ====  ====  ====  ====  ====
+id       3     4     3     0     4     3     1
+key      34.0  43.0  30.0  04.0  43.1  31.1  10.1
+sorted   04.0  10.1  30.0  31.1  34.0  43.0  43.1
+=======  ====  ====  ====  ====  ====  ====  ====
+
+Order 2 has one run of both documents, ``43``: one match. Order 1 has two: ``4`` once in each, and ``3`` twice in the
+hypothesis but once in the reference, so one match each.
+
+If the digits of all orders do not fit a key, the sorted n-grams of the orders that fit are numbered, and the next keys
+have this number in the place of the segment. Nothing is hashed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING
 
-from ngram_metrics._core.basics.lazy import torch
-from ngram_metrics._core.counting.documents import (
-    PAST_HYPOTHESIS,
-    PAST_REFERENCE,
-    DocumentGroups,
-    PaddedPairs,
-    PaddedReferences,
-    RaggedPairs,
-    RaggedSides,
-    SidesOrPairs,
-    owners,
-    row_chunks,
-)
-from ngram_metrics._core.counting.keys import KEY_BITS, append_digits, bit_length, join_digits, rank_in_rows
-from ngram_metrics._core.counting.numpy_matches import add_empty_orders, numpy_matches
+import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from ngram_metrics._core.counting.batch import Batch, Integers
+
+#: Bits of a key: int64 without its sign.
+KEY_BITS = 63
+#: Slots that are sorted at a time: their arrays stay in the cache.
+SLOTS = 1 << 13
+#: A bound of the cells, orders times slots, that are compared at a time: only long segments reach it.
+CELLS = 1 << 20
+_ALL_BITS = (1 << KEY_BITS) - 1
 
 
-def ngram_totals(lengths: Tensor, max_order: int) -> Tensor:
-    """Return the number of n-grams of documents: from lengths ``(...,)`` to ``(..., orders)``, int64."""
-    shorter = torch.arange(max_order, device=lengths.device)
-    return (lengths.unsqueeze(-1) - shorter).clamp(min=0)
+def count_matches(batch: Batch, orders: int) -> Integers:
+    """Return the clipped matches of each segment and order, ``(segments, orders)`` int64."""
+    parts = [_count_chunk(chunk, orders) for chunk in batch.chunks(SLOTS)]
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty((0, orders), np.int64), *parts])
 
 
-def count_ngrams(lengths: Tensor, order: int) -> Tensor:
-    """Return the number of n-grams of one order of documents: from lengths ``(...,)`` to ``(...,)``, int64."""
-    return (lengths - (order - 1)).clamp(min=0)
+def _count_chunk(batch: Batch, orders: int) -> Integers:
+    sizes = batch.sizes
+    matches = np.zeros((len(sizes), orders), np.int64)
+    counted = 0
+    for keys, limits in sort_ngrams(batch, *_number_documents(batch), orders):
+        counts = _count_runs(keys, limits, sizes)
+        matches[:, counted : counted + len(limits)] = counts
+        counted += len(limits)
+        if counted < orders and not counts[:, -1].any():
+            break
+    return matches
 
 
-def count_matches(documents: SidesOrPairs, max_order: int) -> Tensor:
-    """Count the matches of each hypothesis with its references, up to an order of at least 1.
+def sort_ngrams(
+    batch: Batch, segment: Integers, document: Integers, orders: int
+) -> Iterator[tuple[Integers, Integers]]:
+    """Yield the sorted keys of as many orders at a time as fit a key, and the smallest differences of unequal n-grams.
 
-    They are ``(segments, orders)`` int64: for each order the sum over its n-grams of the smaller of the count in the
-    hypothesis and the largest count in one reference.
+    Args:
+        batch: the documents.
+        segment: ``(documents,)``, ascending; n-grams of different segments are unequal.
+        document: ``(documents,)``, the number of the document in its segment.
+        orders: the longest order, at least 1.
+
+    Yields:
+        The keys ``(slots,)``, and the difference for each order, ``(orders, 1)``. Keys have the document below the last
+        one, which is a power of 2.
     """
-    if isinstance(documents, (RaggedPairs, RaggedSides)):
-        return numpy_matches(documents, max_order)
-    if isinstance(documents, PaddedPairs):
-        return _row_matches(documents.hypotheses.ids, documents.references.ids.unsqueeze(1), max_order)
-    return _row_matches(documents.hypotheses.ids, documents.references.tokens.ids, max_order)
-
-
-def closest_reference_length(hypothesis_lengths: Tensor, references: DocumentGroups | PaddedReferences) -> Tensor:
-    """Return the reference length nearest to each hypothesis length ``(segments,)`` int64, the shorter on a tie."""
-    lengths = references.tokens.lengths
-    if references.single or len(hypothesis_lengths) == 0:
-        return lengths.reshape(-1)
-    if isinstance(references, PaddedReferences):
-        assert references.present is not None
-        distance = _distance(hypothesis_lengths.unsqueeze(-1), lengths)
-        distance = distance.masked_fill_(~references.present, torch.iinfo(torch.int64).max)
-        return lengths.gather(-1, distance.argmin(-1, keepdim=True)).squeeze(-1)
-    segment = owners(references.counts)
-    distance = _distance(hypothesis_lengths.index_select(0, segment), lengths)
-    nearest = torch.zeros_like(hypothesis_lengths).scatter_reduce(0, segment, distance, "amin", include_self=False)
-    # Four times the distance, and 1 more if the reference is longer than the hypothesis, 1 less if it is shorter.
-    apart = (nearest + 1) >> 2
-    return hypothesis_lengths + torch.where((nearest & 2) == 0, apart, -apart)
-
-
-def _distance(hypothesis: Tensor, reference: Tensor) -> Tensor:
-    """Return a number that sorts reference lengths by nearness, the shorter before the longer if equally near."""
-    return (4 * (reference - hypothesis) + 1).abs()
-
-
-def _row_matches(hypotheses: Tensor, references: Tensor, max_order: int) -> Tensor:
-    """Count the matches of hypotheses ``(segments, width)`` with references ``(segments, references, width)``."""
-    segments, count, reference_width = references.shape
-    # Orders longer than a document have no n-grams, and take neither time nor memory.
-    orders = min(max_order, hypotheses.shape[1], reference_width)
-    if segments == 0 or orders == 0:
-        return hypotheses.new_zeros(segments, max_order)
-    # The hypothesis is looked up in each of its references.
-    slots = count * (hypotheses.shape[1] + reference_width)
-    matches = [
-        _count_rows(hypotheses[start:stop], references[start:stop], orders)
-        for start, stop in row_chunks(segments, slots, hypotheses.device)
-    ]
-    return add_empty_orders(matches[0] if len(matches) == 1 else torch.cat(matches), max_order)
-
-
-def _count_rows(hypotheses: Tensor, references: Tensor, orders: int) -> Tensor:
-    """Return the matches of each row, ``(segments, orders)``, where no row is shorter than the longest order.
-
-    The documents of a segment are laid out one after another, and a key is made at every slot. The ids past their ends
-    separate them, so that no n-gram that leaves its document is on both sides.
-    """
-    segments, width = hypotheses.shape
-    _, count, reference_width = references.shape
-    past = torch.arange(PAST_HYPOTHESIS, PAST_REFERENCE + 1, device=hypotheses.device)
-    past_hypothesis, past_reference = past.expand(segments, 2).split(1, 1)
-    row = [hypotheses, past_hypothesis]
-    for reference in references.unbind(1):
-        row += (reference, past_reference)
-    digits = rank_in_rows(torch.cat((*row, past_reference.expand(-1, orders - 1)), 1))
-    bits = bit_length(digits.shape[1])
-    head, served, matches = None, 0, []
-    while served < orders:
-        taken = min(orders - served, KEY_BITS // bits - (head is not None))
-        keys = join_digits(digits[:, served:], taken, bits)
-        if head is not None:
-            keys = append_digits(head[:, : keys.shape[1]], keys, taken * bits)
-        reference_keys = keys[:, width + 1 : width + 1 + count * (reference_width + 1)].unflatten(1, (count, -1))
-        matches.append(_look_up(keys[:, :width], reference_keys, taken, bits))
+    document_bits = int(document.max()).bit_length()
+    head_bits = int(segment[-1]).bit_length()
+    if head_bits + orders * (batch.bound - 1).bit_length() + document_bits > KEY_BITS:
+        batch = batch.narrow()
+    bits = (batch.bound - 1).bit_length()
+    slots = batch.lengths + 1
+    document = document.repeat(slots)
+    head = segment.repeat(slots)
+    served = 0
+    while True:
+        taken = min(orders - served, (KEY_BITS - head_bits - document_bits) // bits)
+        digits = batch.ids if not served else np.append(batch.ids[served:], np.zeros(served, np.int64))
+        if taken > 0:
+            ngrams = _join_digits(digits, taken, bits)
+            ngrams += head << taken * bits
+        else:
+            # A single digit does not fit behind a number of many millions of n-grams, but their numbers do.
+            taken = 1
+            ngrams = np.unique(head << bits | digits, return_inverse=True)[1]
+        keys = ngrams << document_bits
+        keys += document
+        keys.sort()
+        yield keys, _smallest_differences(taken, bits, document_bits)
         served += taken
-        if served < orders:
-            head = rank_in_rows(keys)
-    return (matches[0] if len(matches) == 1 else torch.cat(matches)).T
+        if served == orders:
+            return
+        distinct, head = np.unique(ngrams, return_inverse=True)
+        head_bits = (len(distinct) - 1).bit_length()
 
 
-def _look_up(hypotheses: Tensor, references: Tensor, orders: int, bits: int) -> Tensor:
-    """Return the matches ``(orders, segments)`` of keys ``(segments, width)`` and ``(segments, references, width)``.
+def _number_documents(batch: Batch) -> tuple[Integers, Integers]:
+    """Return the segment of each document, and its number in the segment, 0 for the hypothesis."""
+    documents = np.arange(len(batch.lengths))
+    if batch.counts is None:
+        return documents >> 1, documents & 1
+    segment = np.arange(len(batch.counts)).repeat(batch.counts + 1)
+    return segment, documents - batch.hypothesis_documents[segment]
 
-    The last digits of the keys are the last tokens of these orders. The first k of equal n-grams of a hypothesis are
-    matched, where k is the largest count in one reference.
+
+def _join_digits(digits: Integers, length: int, bits: int) -> Integers:
+    """Return the number that ``length`` digits from each slot on form, ``(slots,)``; past the last slot they are 0."""
+    numbers = digits.copy()
+    joined = 1
+    # Numbers of twice the length join two numbers: the bits of the length below its highest say where one is added.
+    for is_odd in bin(length)[3:]:
+        longer = numbers << joined * bits
+        longer[:-joined] |= numbers[joined:]
+        joined *= 2
+        if is_odd == "1":
+            longer <<= bits
+            longer[:-joined] |= digits[joined:]
+            joined += 1
+        numbers = longer
+    return numbers
+
+
+@cache
+def _smallest_differences(orders: int, bits: int, document_bits: int) -> Integers:
+    return np.array([[1 << document_bits + (orders - order) * bits] for order in range(1, orders + 1)])
+
+
+def find_differences(keys: Integers) -> Integers:
+    """Return the bits in which each sorted key differs from the one before; all at the first slot and past the last."""
+    differs = np.empty(len(keys) + 1, np.int64)
+    np.bitwise_xor(keys[1:], keys[:-1], differs[1:-1])
+    differs[0] = differs[-1] = _ALL_BITS
+    return differs
+
+
+def _count_runs(keys: Integers, limits: Integers, sizes: Integers) -> Integers:
+    """Return the matches ``(segments, orders)`` of sorted keys, in which each segment has the next ``sizes`` slots."""
+    differs = find_differences(keys)  # a run begins at 0 and past the end
+    bound = int(limits[-1, 0])
+    documents = keys & bound - 1
+    # How many more slots of hypotheses than of references stand before each slot.
+    surplus = np.zeros(len(keys) + 1, np.int64)
+    np.add.accumulate(1 - 2 * (documents > 0), out=surplus[1:])
+    starts = sizes.cumsum() - sizes
+    at_once = max(1, CELLS // len(keys))
+    parts = []
+    for first in range(0, len(limits), at_once):
+        some = limits[first : first + at_once]
+        parts.append(_count_unmatched(documents, differs >= some, surplus, starts, bound))
+    unmatched = parts[0] if len(parts) == 1 else np.concatenate(parts)  # (orders, segments)
+    # All other slots are matched, one of the hypothesis for one of a reference.
+    return ((sizes - unmatched) >> 1).T
+
+
+def _count_unmatched(
+    documents: Integers, is_first: NDArray[np.bool_], surplus: Integers, starts: Integers, bound: int
+) -> Integers:
+    """Return the slots without a match, ``(orders, segments)``.
+
+    ``is_first`` ``(orders, slots + 1)`` says where runs begin, ``starts`` where segments do, and ``documents``, which
+    are below ``bound``, in which document a slot is.
     """
-    device = hypotheses.device
-    dropped_bits = torch.arange((orders - 1) * bits, -1, -bits, device=device).reshape(-1, 1, 1)
-    # The first digits of sorted keys are sorted too.
-    wanted = torch.bitwise_right_shift(torch.sort(hypotheses).values, dropped_bits)  # (orders, segments, width)
-    keys = torch.bitwise_right_shift(torch.sort(references).values, dropped_bits.unsqueeze(-1))
-    sought = wanted.unsqueeze(2)
-    if references.shape[1] > 1:
-        sought = sought.expand(-1, -1, references.shape[1], -1).contiguous()
-    count = torch.searchsorted(keys, sought, right=True) - torch.searchsorted(keys, sought)
-    count = count.amax(2) if references.shape[1] > 1 else count.squeeze(2)
-    earlier = torch.arange(wanted.shape[-1], device=device) - torch.searchsorted(wanted, wanted)
-    return (earlier < count).sum(-1)
+    orders, width = is_first.shape
+    begins = is_first.ravel().nonzero()[0]  # of all runs, one order after another
+    before = np.concatenate([surplus] * orders).take(begins)
+    unmatched = np.abs(before[1:] - before[:-1])
+    if bound > 2:
+        _clip(unmatched, begins, documents, bound)
+    cells = np.arange(0, orders * width, width)[:, None] + starts
+    sums = np.add.reduceat(unmatched, begins.searchsorted(cells.ravel())).reshape(cells.shape)
+    # Between two orders stands one more difference, back to a surplus of 0.
+    sums[:-1, -1] -= abs(int(surplus[-1]))
+    return sums
+
+
+def _clip(unmatched: Integers, begins: Integers, documents: Integers, bound: int) -> None:
+    """Correct in place the unmatched slots of runs, which are counted as if all references were one.
+
+    That is right unless hypothesis and references both have the n-gram at least twice.
+    """
+    sizes = begins[1:] - begins[:-1]
+    runs = (sizes - unmatched > 2).nonzero()[0]
+    if not len(runs):
+        return
+    sizes = sizes[runs]
+    run, _, counts = count_in_runs(documents, begins[runs] % (len(documents) + 1), sizes, bound)
+    # The hypothesis is the first document of each run.
+    hypotheses = run.searchsorted(np.arange(len(runs)))
+    in_hypothesis = counts[hypotheses]
+    counts[hypotheses] = 0
+    unmatched[runs] = sizes - 2 * np.minimum(in_hypothesis, np.maximum.reduceat(counts, hypotheses))
+
+
+def count_in_runs(
+    documents: Integers, starts: Integers, sizes: Integers, bound: int
+) -> tuple[Integers, Integers, Integers]:
+    """Count the slots of each document in each run of slots, where ``documents`` are below ``bound``.
+
+    Returns:
+        The run, the document and the count, each ``(entries,)``, sorted by run and document.
+    """
+    entries = documents[join_ranges(starts, sizes)]
+    entries += np.arange(0, len(sizes) * bound, bound).repeat(sizes)
+    entries.sort()
+    is_first = np.ones(len(entries) + 1, np.bool_)
+    np.not_equal(entries[1:], entries[:-1], is_first[1:-1])
+    firsts = is_first.nonzero()[0]
+    return *np.divmod(entries[firsts[:-1]], bound), firsts[1:] - firsts[:-1]
+
+
+def join_ranges(starts: Integers, sizes: Integers) -> Integers:
+    """Return the integers of ranges, one range after another."""
+    ends = sizes.cumsum()
+    return np.arange(int(ends[-1]) if len(ends) else 0) + (starts - ends + sizes).repeat(sizes)

@@ -47,7 +47,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from ngram_metrics._core.basics.lazy import torch
+from ngram_metrics._core.basics.arrays import (
+    Array,
+    at_least,
+    at_most,
+    count_ngrams,
+    divide,
+    namespace,
+    sum_in_order,
+    to_float,
+)
 from ngram_metrics._core.basics.option_checks import (
     MAX_NUMBER,
     MAX_SMOOTH_VALUES,
@@ -60,19 +69,14 @@ from ngram_metrics._core.basics.option_checks import (
     exact,
     resolve_effective_order,
 )
-from ngram_metrics._core.counting.documents import UPDATE_GROUPS, Batch, float_dtype
-from ngram_metrics._core.counting.matches import closest_reference_length, count_matches, ngram_totals
-from ngram_metrics._core.counting.python_matches import Tokens, list_totals, match_ngrams
-from ngram_metrics._core.scoring.measure import Layout, Measure, PairCounts, limit_of
+from ngram_metrics._core.scoring.measure import Layout, Measure, PairCounts
 from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
-from ngram_metrics._core.text.word_reader import WordReader
+from ngram_metrics._core.text.reader import WordReader
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from ngram_metrics._core.scoring.measure import AnyBatch
 
-#: The fields of ``BleuStatistics`` in plain Python.
-BleuCounts = tuple[list[int], list[int], int, int]
 #: What the smoothings add or take; for ``floor`` and ``add-k`` the default of ``smooth_value``.
 _SMOOTH_VALUES = {"smooth1": 0.1, "nltk_smooth2": 1.0, "smooth2": 1.0, "floor": 0.1, "add-k": 1.0}
 #: The smoothings that add a value to the matches and to the n-grams of each order but the first.
@@ -93,10 +97,10 @@ class BleuStatistics(NamedTuple):
         reference_length: ``(...,)`` int64, tokens of the closest references.
     """
 
-    matches: Tensor
-    totals: Tensor
-    hypothesis_length: Tensor
-    reference_length: Tensor
+    matches: Array
+    totals: Array
+    hypothesis_length: Array
+    reference_length: Array
 
 
 @dataclass(frozen=True)
@@ -140,116 +144,70 @@ class BleuMeasure(Measure[BleuStatistics]):
         default = _SMOOTH_VALUES.get(self.smooth, 0.0)
         return default if self.smooth_value is None else self.smooth_value
 
-    def statistics(self, batch: Batch) -> BleuStatistics:
-        hypotheses, references = batch.sides
-        lengths = hypotheses.lengths
+    def statistics(self, batches: Sequence[AnyBatch]) -> BleuStatistics:
+        (batch,) = batches
+        lengths = batch.hypothesis_lengths
         return BleuStatistics(
-            matches=count_matches(batch.sides, self.ngram),
-            totals=ngram_totals(lengths, self.ngram),
+            matches=batch.count_matches(self.ngram),
+            totals=count_ngrams(lengths, self.ngram),
             hypothesis_length=lengths,
-            reference_length=closest_reference_length(lengths, references),
+            reference_length=batch.closest_lengths(),
         )
 
-    def python_limit(self, tokenizer: object) -> int:
-        return limit_of(tokenizer, self.ngram)
-
-    def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> BleuCounts:
-        length = len(hypothesis)
-        closest = len(references[0])
-        if len(references) > 1:
-            closest = min((abs(len(reference) - length), len(reference)) for reference in references)[1]
-        totals = list_totals(length, self.ngram)
-        return match_ngrams(hypothesis, references, self.ngram), totals, length, closest
-
-    def score(self, statistics: BleuStatistics) -> Tensor:
-        precision, has_weight = self._precisions(statistics)
-        weights = has_weight  # (..., orders); None if all orders count alike
+    def score(self, statistics: BleuStatistics) -> Array:
+        xp = namespace(statistics.matches)
+        precisions, ngrams = self._precisions(statistics)  # (..., orders)
+        is_counted = ngrams > 0
+        if self.effective_order:
+            precisions = xp.where(is_counted, precisions, 1.0)  # an order that is left out adds the logarithm of 1
+        is_zero = precisions == 0
+        log_sum = sum_in_order(self._weigh(xp.log(precisions + is_zero)))
         if self.weights is not None:
-            # Each weight is filled in on the device: making a tensor from Python numbers would wait for the device.
-            weights = torch.stack([precision.new_full((), weight) for weight in self.weights])
-            weights = weights if has_weight is None else has_weight * weights
-        possible = statistics.matches[..., 0] > 0
-        # A precision of 0 with a weight makes this -inf, and BLEU 0. MKL's log starts threads, like its exp.
-        if weights is None:
-            log_mean = torch.xlogy(possible.unsqueeze(-1), precision).mean(-1)
-        else:
-            log_mean = torch.xlogy(weights, precision).sum(-1)
-        if weights is not None and self.effective_order:
-            weight_sum = weights.sum(-1)
-            full_sum = 1.0 if self.weights is None else math.fsum(self.weights)
-            log_mean = log_mean * full_sum / torch.where(weight_sum > 0, weight_sum, 1.0)
-            possible = possible & (weight_sum > 0)
-        return _brevity_penalty(statistics) * _exponential(log_mean) * possible
+            is_zero = self._weigh(to_float(is_zero)) > 0
+        is_possible = (statistics.matches[..., 0] > 0) & ~is_zero.any(-1)
+        if self.effective_order:
+            weight_sum = sum_in_order(self._weigh(to_float(is_counted)))
+            if self.weights is not None:
+                log_sum = log_sum * math.fsum(self.weights)
+                is_possible = is_possible & (weight_sum > 0)
+            log_sum = log_sum / (weight_sum + (weight_sum == 0))
+        elif self.weights is None:
+            log_sum = log_sum / self.ngram
+        return _brevity_penalty(statistics) * xp.exp(log_sum) * is_possible
 
-    def score_in_python(self, counts: BleuCounts) -> float:
-        matches, totals, *lengths = counts
-        if not matches[0]:
-            return 0.0
-        weights = [1.0] * len(matches) if self.weights is None else self.weights
-        # An added value makes an order without n-grams count.
-        is_added = self.smooth in ("smooth2", "add-k") and self.smoothing_value > 0
-        log_mean = weight_sum = 0.0
-        precisions = self._precisions_in_python(matches, totals)
-        for order, (total, precision, weight) in enumerate(zip(totals, precisions, weights, strict=True)):
-            if not total and self.effective_order and not (is_added and order > 0):
-                continue
-            weight_sum += weight
-            if weight:
-                log_mean += weight * math.log(precision) if precision > 0 else -math.inf
-        if self.weights is None or self.effective_order:
-            if weight_sum <= 0:
-                return 0.0
-            log_mean = log_mean * (1.0 if self.weights is None else math.fsum(weights)) / weight_sum
-        return _brevity_penalty_in_python(*lengths) * math.exp(log_mean)
+    def _weigh(self, values: Array) -> Array:
+        """Return values ``(..., orders)``, each times the weight of its order, if there are weights."""
+        if self.weights is None:
+            return values
+        # Multiplied by numbers one by one: to copy an array of weights to a device would wait for it.
+        return namespace(values).stack([values[..., order] * weight for order, weight in enumerate(self.weights)], -1)
 
-    def _precisions(self, statistics: BleuStatistics) -> tuple[Tensor, Tensor | None]:
-        """Return the smoothed precision of each order ``(..., orders)``, and 1 if the order counts, else 0.
-
-        The second is None if all orders count.
-        """
-        dtype = float_dtype(statistics.matches.device)
-        matches = statistics.matches.to(dtype)
-        totals = statistics.totals
+    def _precisions(self, statistics: BleuStatistics) -> tuple[Array, Array]:
+        """Return the smoothed precision of each order, 0 without n-grams, and its n-grams, each ``(..., orders)``."""
+        xp = namespace(statistics.matches)
+        matches, totals = statistics.matches, statistics.totals
         value = self.smoothing_value
         if self.smooth in ("smooth1", "nltk_smooth2"):
-            totals = totals.clamp(min=1)
+            totals = at_least(totals, 1)
         if self.smooth in _ADDING:
-            added = value * (torch.arange(self.ngram, device=matches.device) > 0).to(dtype)
-            matches, totals = matches + added, totals + added
+            matches, totals = (
+                xp.concatenate((counts[..., :1], counts[..., 1:] + value), -1) for counts in (matches, totals)
+            )
         elif self.smooth in ("smooth1", "floor"):
-            matches = matches.clamp(min=value)  # which is at most 1
+            matches = at_least(matches, value)  # which is at most 1
         elif self.smooth == "exp":
             # The first order without a match counts 1 / 2, the second 1 / 4, and so on.
-            matches = torch.maximum(matches, matches.clamp(0.5, 1).cumprod(-1))
-        precisions = (matches / totals).nan_to_num(nan=0.0, posinf=0.0)  # without n-grams
-        if not self.effective_order:
-            return precisions, None
-        has_ngrams = (totals if self.smooth in ("smooth2", "add-k") else statistics.totals) > 0
-        return precisions, has_ngrams.to(dtype)
+            matches = xp.maximum(matches, xp.cumprod(at_most(at_least(matches, 0.5), 1), -1))
+        # Weights and added values may be too small for ``divide``.
+        precisions = matches / (totals + (totals == 0)) * (totals > 0)
+        # An added value makes an order without n-grams count.
+        return precisions, totals if self.smooth in ("smooth2", "add-k") else statistics.totals
 
-    def _precisions_in_python(self, matches: Sequence[int], totals: Sequence[int]) -> list[float]:
-        """Return the smoothed precision of each order."""
-        value = self.smoothing_value
-        is_adding = self.smooth in _ADDING
-        least = 1 if self.smooth in ("smooth1", "nltk_smooth2") else 0
-        precisions = []
-        unmatched = {"smooth1": value, "floor": value, "exp": 1.0}.get(self.smooth, 0.0)  # an order's numerator
-        for order, (matched, total) in enumerate(zip(matches, totals, strict=True)):
-            numerator: float = matched
-            denominator: float = total or least
-            if is_adding and order:
-                numerator, denominator = numerator + value, denominator + value
-            elif not matched:
-                if self.smooth == "exp":
-                    unmatched /= 2
-                numerator = unmatched
-            precisions.append(numerator / denominator if denominator > 0 else 0.0)
-        return precisions
-
-    def parts(self, statistics: BleuStatistics) -> dict[str, Tensor]:
+    def parts(self, statistics: BleuStatistics) -> dict[str, Array]:
         """Return the smoothed precisions ``(..., orders)``, the brevity penalty ``(...)``, and the counts."""
-        precisions, _ = self._precisions(statistics)
-        return {"precisions": precisions, "brevity_penalty": _brevity_penalty(statistics), **statistics._asdict()}
+        numbers = BleuStatistics(*map(to_float, statistics))
+        precisions, _ = self._precisions(numbers)
+        return {"precisions": precisions, "brevity_penalty": _brevity_penalty(numbers), **statistics._asdict()}
 
     @property
     def pair_orders(self) -> tuple[int, ...]:
@@ -257,36 +215,15 @@ class BleuMeasure(Measure[BleuStatistics]):
 
     def pair_statistics(self, *counts: PairCounts) -> BleuStatistics:
         """Return the statistics of pairs: the only reference of a pair is the closest one."""
-        ((matches, hypothesis_lengths, reference_lengths),) = counts
-        return BleuStatistics(
-            matches, ngram_totals(hypothesis_lengths, self.ngram), hypothesis_lengths, reference_lengths
-        )
+        ((matches, *lengths),) = counts
+        return BleuStatistics(matches, count_ngrams(lengths[0], self.ngram), *lengths)
 
 
-def _brevity_penalty(statistics: BleuStatistics) -> Tensor:
-    r"""Return ``min(1, exp(1 - r / h))`` ``(...,)``, 0 where the hypothesis is empty and the reference is not."""
-    dtype = float_dtype(statistics.matches.device)
-    # If the hypothesis is empty, this is -inf. If both are, 0 / 0 is nan, and the penalty 1.
-    exponent = 1 - statistics.reference_length.to(dtype) / statistics.hypothesis_length
-    return _exponential(exponent).nan_to_num(nan=1.0).clamp(max=1)
-
-
-def _brevity_penalty_in_python(hypothesis_length: int, reference_length: int) -> float:
-    """Return the brevity penalty, 0 if the hypothesis is empty and the reference is not."""
-    if not hypothesis_length:
-        return 0.0 if reference_length else 1.0
-    return math.exp(min(0.0, 1 - reference_length / hypothesis_length))
-
-
-def _exponential(exponent: Tensor) -> Tensor:
-    """Return e to the power of each number, for batches of a training loop in parts of 64 numbers.
-
-    On a CPU MKL computes more than 64 numbers in threads, and waits milliseconds if data loaders keep the cores busy.
-    """
-    if torch.compiler.is_compiling() or exponent.device.type != "cpu" or not 64 < exponent.numel() <= UPDATE_GROUPS:
-        return exponent.exp()
-    parts = exponent.reshape(-1).split(64)
-    return torch.cat([part.exp() for part in parts]).reshape(exponent.shape)
+def _brevity_penalty(statistics: BleuStatistics) -> Array:
+    r"""Return ``min(1, exp(1 - r / h))`` ``(...)``, 0 where the hypothesis is empty and the reference is not."""
+    xp = namespace(statistics.matches)
+    ratio = divide(statistics.reference_length, statistics.hypothesis_length)
+    return xp.exp(at_most(1 - ratio, 0))
 
 
 def _checked_weights(weights: Sequence[float], orders: int) -> tuple[float, ...]:
@@ -319,10 +256,4 @@ def make_bleu(
     return Scorer(reader, measure, average, {"bleu": ()}, segment_measure=segment_measure)
 
 
-ROWS = (
-    MetricRow(
-        "BLEU",
-        make_bleu,
-        {"tokenizer": "tokenizer", "lowercase": "lowercase"},
-    ),
-)
+ROWS = (MetricRow("BLEU", make_bleu, {"tokenizer": "tokenizer", "lowercase": "lowercase"}),)

@@ -26,12 +26,11 @@ Differences from other packages:
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ngram_metrics._core.basics.lazy import torch
+from ngram_metrics._core.basics.arrays import Array, at_least, divide, namespace, sum_in_order
 from ngram_metrics._core.basics.option_checks import (
     MAX_NUMBER,
     Average,
@@ -40,20 +39,13 @@ from ngram_metrics._core.basics.option_checks import (
     checked_order,
     exact,
 )
-from ngram_metrics._core.counting.documents import Batch, float_dtype
-from ngram_metrics._core.counting.matches import ngram_totals
-from ngram_metrics._core.counting.python_matches import Tokens, list_totals, match_each
-from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, PairCounts, limit_of
-from ngram_metrics._core.scoring.references import PairMeasure
-from ngram_metrics._core.scoring.rows import PYTHON_ROWS, pack, score_rows
+from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, PairCounts, PairMeasure
 from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
-from ngram_metrics._core.text.character_reader import CharacterReader
+from ngram_metrics._core.text.reader import CharacterReader
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from ngram_metrics._core.scoring.measure import AnyBatch
 
-#: The fields of ``MatchStatistics`` in plain Python, a number for each order.
-ChrfCounts = tuple[list[int], list[int], list[int]]
 #: The value of an order without n-grams under eps smoothing.
 _EPSILON = 1e-16
 
@@ -94,61 +86,10 @@ class ChrfMeasure(PairMeasure[MatchStatistics]):
         """The longest orders: of characters and, for chrF++, of words."""
         return (self.char_order, self.word_order) if self.word_order else (self.char_order,)
 
-    def statistics(self, batch: Batch) -> MatchStatistics:
-        matches, hypothesis, reference = super().statistics(batch)
+    def statistics(self, batches: Sequence[AnyBatch]) -> MatchStatistics:
+        matches, hypothesis, reference = super().statistics(batches)
         # The totals of a corpus leave out n-grams of orders that the reference lacks.
         return MatchStatistics(matches, hypothesis * (reference > 0), reference)
-
-    def python_limit(self, tokenizer: object) -> int:
-        # Words take arrays half as long again.
-        return limit_of("char", max(1, self.char_order)) * (3 if self.word_order else 2) // 2
-
-    def count_in_python(self, hypothesis: Sequence[Tokens], references: Sequence[Sequence[Tokens]]) -> ChrfCounts:
-        rows: list[ChrfCounts] = [([], [], []) for _ in references]
-        kinds = zip(hypothesis, zip(*references, strict=True), self.pair_orders, strict=True)
-        for tokens, others, order in kinds:
-            totals = list_totals(len(tokens), order)
-            for row, matches, other in zip(rows, match_each(tokens, others, order), others, strict=True):
-                for counts, kind_counts in zip(row, count_fields(matches, totals, len(other)), strict=True):
-                    counts += kind_counts
-        if len(rows) == 1:
-            return rows[0]
-        return max(rows, key=lambda row: self._scaled_in_python(row, 100))
-
-    def score(self, statistics: MatchStatistics) -> Tensor:
-        return self._scaled_score(statistics, 1)
-
-    def selection_score(self, statistics: MatchStatistics) -> Tensor:
-        """Return chrF from 0 to 100, in sacrebleu's order of operations, so that the same references tie."""
-        return self._scaled_score(statistics, 100)
-
-    def score_in_python(self, counts: ChrfCounts) -> float:
-        return self._scaled_in_python(counts, 1)
-
-    def _scaled_score(self, statistics: MatchStatistics, scale: int) -> Tensor:
-        factor = self.beta**2
-        if self.eps_smoothing:
-            return scale * _smoothed_sum(statistics, factor) / statistics.matches.shape[-1]
-        score = _fscore(*_mean_precision_and_recall(statistics), factor)
-        return score if scale == 1 else scale * score
-
-    def _scaled_in_python(self, counts: ChrfCounts, scale: int) -> float:
-        factor = self.beta**2
-        if self.eps_smoothing:
-            total = 0.0
-            for matched, has, wants in zip(*counts, strict=True):
-                precision = matched / has if has and wants else _EPSILON
-                recall = matched / wants if wants else _EPSILON
-                weighed = factor * precision + recall
-                total += _fscore_in_python(precision, recall, factor) if weighed > 0 else _EPSILON
-            return scale * total / len(counts[0])
-        precision, recall, orders = 0.0, 0.0, 0
-        for matched, has, wants in zip(*counts, strict=True):
-            if has and wants:
-                precision += matched / has
-                recall += matched / wants
-                orders += 1
-        return scale * _fscore_in_python(precision / max(1, orders), recall / max(1, orders), factor)
 
     def pair_statistics(self, *counts: PairCounts) -> MatchStatistics:
         """Return the statistics of pairs from the counts of characters and, for chrF++, of words.
@@ -156,78 +97,35 @@ class ChrfMeasure(PairMeasure[MatchStatistics]):
         The totals broadcast to the matches. Those of a hypothesis include orders that the reference lacks, which does
         not change the score of a pair.
         """
-        kinds = []
-        for matches, *lengths in counts:
-            totals = (ngram_totals(side_lengths, matches.shape[-1]) for side_lengths in lengths)
-            kinds.append(MatchStatistics(matches, *totals))
-        return kinds[0] if len(kinds) == 1 else MatchStatistics(*(torch.cat(f, -1) for f in zip(*kinds, strict=True)))
+        fields = zip(*((kind.matches, *kind.totals()) for kind in counts), strict=True)
+        return MatchStatistics(*(namespace(kinds[0]).concatenate(kinds, -1) for kinds in fields))
 
-    def score_pairs(self, *counts: PairCounts) -> Tensor:
-        """Return the scores of pairs, for few pairs on a CPU in plain Python, which gives the same to the last bit."""
-        statistics = self.pair_statistics(*counts)
-        if statistics.matches.shape[:-1].numel() > PYTHON_ROWS:
-            return self.score(statistics)  # a row for each pair would repeat the totals of its texts
-        return score_rows(self, pack(MatchStatistics(*torch.broadcast_tensors(*statistics)), self.layout))
+    def score(self, statistics: MatchStatistics) -> Array:
+        return self._scaled_score(statistics, 1)
 
+    def selection_score(self, statistics: MatchStatistics) -> Array:
+        """Return chrF from 0 to 100, in sacrebleu's order of operations, so that the same references tie."""
+        return self._scaled_score(statistics, 100)
 
-def count_fields(matches: list[int], totals: list[int], reference_length: int) -> ChrfCounts:
-    """Return the matches of a pair in one kind of token, the totals of the hypothesis and those of the reference."""
-    wanted = list_totals(reference_length, len(matches))
-    return matches, totals[:reference_length] + [0] * (len(matches) - reference_length), wanted
-
-
-def _mean_precision_and_recall(statistics: MatchStatistics) -> tuple[Tensor, Tensor]:
-    """Return precision and recall, each ``(...)``, averaged over the orders in which both sides have n-grams.
-
-    The orders are added one after another, as sacrebleu adds them. A side without n-grams has no matches either, so its
-    quotient is 0.
-    """
-    matches, *totals = statistics
-    matches = matches.to(float_dtype(matches.device))
-    if all(total.shape == matches.shape for total in totals):
-        both = torch.stack(totals)
-        orders = (both.amin(0) > 0).sum(-1)
-        sums, *others = (matches / both.clamp(min=1)).unbind(-1)
-        for quotients in others:
-            sums = sums + quotients
-        precision, recall = sums / orders.clamp(min=1)
-        return precision, recall
-    # Totals of pairs, which broadcast to the matches, are never expanded.
-    divisors, present = zip(
-        *((total.clamp(min=1).to(matches.dtype).unbind(-1), (total > 0).short().unbind(-1)) for total in totals),
-        strict=True,
-    )
-    precision, recall = (torch.zeros_like(matches[..., 0]) for _ in range(2))
-    counted = torch.zeros_like(precision, dtype=torch.int16)
-    by_order = zip(matches.unbind(-1), *divisors, *present, strict=True)
-    for counts, hypothesis_total, reference_total, in_hypothesis, in_reference in by_order:
-        precision.addcdiv_(counts, hypothesis_total)
-        recall.addcdiv_(counts, reference_total)
-        counted.addcmul_(in_hypothesis, in_reference)
-    divisor = counted.clamp_(min=1).to(matches.dtype)
-    return precision.div_(divisor), recall.div_(divisor)
+    def _scaled_score(self, statistics: MatchStatistics, scale: int) -> Array:
+        matches, hypothesis, reference = statistics
+        where = namespace(matches).where
+        is_counted = (hypothesis > 0) & (reference > 0)  # (..., orders)
+        precision, recall = divide(matches, hypothesis), divide(matches, reference)
+        factor = self.beta**2
+        if self.eps_smoothing:
+            precision = where(is_counted, precision, _EPSILON)
+            recall = where(reference > 0, recall, _EPSILON)
+            score = where(factor * precision + recall > 0, _combine(precision, recall, factor), _EPSILON)
+            return scale * sum_in_order(score) / score.shape[-1]
+        orders = at_least(is_counted.sum(-1), 1)
+        precision, recall = sum_in_order(precision) / orders, sum_in_order(recall) / orders
+        return scale * _combine(precision, recall, factor)
 
 
-def _smoothed_sum(statistics: MatchStatistics, factor: float) -> Tensor:
-    """Return the sum of F over the orders, with ``_EPSILON`` for an order without n-grams."""
-    dtype = float_dtype(statistics.matches.device)
-    total = torch.zeros_like(statistics.matches[..., 0], dtype=dtype)
-    for matches, hypothesis, reference in zip(*(field.unbind(-1) for field in statistics), strict=True):
-        counts = matches.to(dtype)
-        precision, recall = counts / hypothesis.clamp(min=1), counts / reference.clamp(min=1)
-        precision = torch.where((hypothesis > 0) & (reference > 0), precision, _EPSILON)
-        recall = torch.where(reference > 0, recall, _EPSILON)
-        total += torch.where(factor * precision + recall > 0, _fscore(precision, recall, factor), _EPSILON)
-    return total
-
-
-def _fscore(precision: Tensor, recall: Tensor, factor: float) -> Tensor:
-    weighed = factor * precision + recall
-    return (1 + factor) * precision * recall / weighed.clamp(min=torch.finfo(weighed.dtype).tiny)
-
-
-def _fscore_in_python(precision: float, recall: float, factor: float) -> float:
-    return (1 + factor) * precision * recall / max(factor * precision + recall, sys.float_info.min)
+def _combine(precision: Array, recall: Array, factor: float) -> Array:
+    """Return F, in which recall weighs ``factor`` times as much as precision."""
+    return divide((1 + factor) * precision * recall, factor * precision + recall)
 
 
 def make_chrf(

@@ -22,20 +22,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from ngram_metrics._core.basics.arrays import Array, divide
 from ngram_metrics._core.basics.option_checks import Average, checked_order
-from ngram_metrics._core.counting.documents import float_dtype
-from ngram_metrics._core.counting.matches import count_ngrams
-from ngram_metrics._core.counting.python_matches import Tokens, match_each
-from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, PairCounts, limit_of
-from ngram_metrics._core.scoring.references import PairMeasure
+from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, PairCounts, PairMeasure
 from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
-from ngram_metrics._core.text.word_reader import WordReader
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from ngram_metrics._core.text.reader import WordReader
 
 
 @dataclass(frozen=True)
@@ -52,33 +45,16 @@ class OverlapMeasure(PairMeasure[MatchStatistics]):
     def signature(self) -> dict[str, str]:
         return {"order": str(self.ngram)}
 
-    def python_limit(self, tokenizer: object) -> int:
-        return limit_of(tokenizer, self.ngram)
-
     @property
     def pair_orders(self) -> tuple[int, ...]:
         return (self.ngram,)
 
     def pair_statistics(self, *counts: PairCounts) -> MatchStatistics:
-        ((matches, *lengths),) = counts
-        return MatchStatistics(matches[..., -1], *(count_ngrams(side, self.ngram) for side in lengths))
+        (words,) = counts
+        return MatchStatistics(words.matches[..., -1], *(totals[..., -1] for totals in words.totals()))
 
-    def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, int, int]:
-        has = max(0, len(hypothesis) - self.ngram + 1)
-        rows = [
-            (matches[-1], has, max(0, len(reference) - self.ngram + 1))
-            for matches, reference in zip(match_each(hypothesis, references, self.ngram), references, strict=True)
-        ]
-        return rows[0] if len(rows) == 1 else max(rows, key=self.score_in_python)
-
-    def score(self, statistics: MatchStatistics) -> Tensor:
-        dtype = float_dtype(statistics.matches.device)
-        both = statistics.hypothesis_totals + statistics.reference_totals
-        return 2 * statistics.matches.to(dtype) / both.clamp(min=1).to(dtype)
-
-    def score_in_python(self, counts: tuple[int, int, int]) -> float:
-        matched, has, wants = counts
-        return 2 * matched / (has + wants or 1)
+    def score(self, statistics: MatchStatistics) -> Array:
+        return divide(2 * statistics.matches, statistics.hypothesis_totals + statistics.reference_totals)
 
 
 def make_overlap(

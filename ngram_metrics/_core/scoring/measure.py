@@ -1,28 +1,26 @@
-"""The base class of all measures: named counts, which are summed and averaged."""
+"""The base classes of all metrics' definitions: what is counted of a segment, and the formula.
+
+A measure is two pure functions. ``statistics`` turns a batch into named integers, one row for each segment. ``score``
+is the formula, and takes such rows with any leading shape. Both work on NumPy arrays and on tensors.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
-from ngram_metrics._core.basics.lazy import torch
-from ngram_metrics._core.counting.documents import Batch, DocumentGroups
-from ngram_metrics._core.text.word_rules import has_splitter
+from ngram_metrics._core.basics.arrays import Array, count_ngrams, namespace, to_float
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from ngram_metrics._core.counting.batch import Batch
+    from ngram_metrics._core.counting.padded_batch import PaddedBatch
 
-    from ngram_metrics._core.counting.all_pairs import MatchBlock
+    AnyBatch: TypeAlias = Batch | PaddedBatch
 
-#: So many tokens, and characters by their tokenizer, take the same time in plain Python and in arrays. The measure
-#: matters less. The limit of ``zh`` is in bytes of UTF-8: a Chinese character, which is a word, has three.
-TOKEN_LIMIT = 1650
-_TEXT_LIMIT, _LIMITS_OF_RULES = 12_600, {"13a": 6400, "intl": 900, "unicode": 2000, "zh": 4800}
-
-#: A NamedTuple of tensors with any leading dimensions: one row per segment, a sum, or a matrix of pairs.
-Statistics = TypeVar("Statistics", bound="tuple[Tensor, ...]")
+#: A NamedTuple of arrays with any leading dimensions: one row per segment, a sum, or a matrix of pairs.
+Statistics = TypeVar("Statistics", bound="tuple[Array, ...]")
 
 
 @dataclass(frozen=True)
@@ -50,9 +48,19 @@ class Layout(Generic[Statistics]):
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "row_width", row_width)
 
+    def pack(self, statistics: Statistics) -> Array:
+        """Concatenate the fields of statistics to rows ``(..., row_width)``."""
+        fields = zip(statistics, self.widths, strict=True)
+        parts = [part[..., None] if width is None else part for part, width in fields]
+        return namespace(parts[0]).concatenate(parts, -1)
+
+    def unpack(self, rows: Array) -> Statistics:
+        """Return the statistics of rows ``(..., row_width)``: the inverse of ``pack``."""
+        return self.make(*(rows[..., columns] for columns in self.columns))
+
 
 class MatchStatistics(NamedTuple):
-    """The counts of metrics that compare matches with all n-grams of both sides, int64 of one shape.
+    """The counts of metrics that compare matches with all n-grams of both sides, of one shape.
 
     Attributes:
         matches: the n-grams or tokens that hypothesis and reference share.
@@ -60,51 +68,43 @@ class MatchStatistics(NamedTuple):
         reference_totals: all n-grams or tokens of the reference.
     """
 
-    matches: Tensor
-    hypothesis_totals: Tensor
-    reference_totals: Tensor
+    matches: Array
+    hypothesis_totals: Array
+    reference_totals: Array
 
 
 class PairCounts(NamedTuple):
     """The counts of pairs of a hypothesis and a reference, whose leading dimensions broadcast.
 
     Attributes:
-        matches: ``(..., orders)`` int64, for each order the sum over n-grams of the smaller of the two counts.
+        matches: ``(..., orders)`` int64, the clipped matches of each order.
         hypothesis_lengths: ``(...)`` int64, tokens of the hypothesis.
         reference_lengths: ``(...)`` int64, tokens of the reference.
     """
 
-    matches: Tensor
-    hypothesis_lengths: Tensor
-    reference_lengths: Tensor
+    matches: Array
+    hypothesis_lengths: Array
+    reference_lengths: Array
 
-
-def limit_of(tokenizer: object, orders: int = 0) -> int:
-    """Return the limit of texts with a tokenizer, 0 for an external one; of characters it depends on the orders."""
-    if tokenizer == "char" and orders:
-        return 660 + 4620 // orders  # plain Python looks at almost all characters in each order
-    return _LIMITS_OF_RULES.get(str(tokenizer), _TEXT_LIMIT) if has_splitter(tokenizer) else 0
+    def totals(self) -> tuple[Array, Array]:
+        """Return the n-grams of each order of both sides, each ``(..., orders)``."""
+        orders = self.matches.shape[-1]
+        return count_ngrams(self.hypothesis_lengths, orders), count_ngrams(self.reference_lengths, orders)
 
 
 class Measure(ABC, Generic[Statistics]):
-    """The settings of a metric, and two pure functions, with the layout of the counts between them.
-
-    ``statistics`` counts a batch, and ``score`` applies the formula. ``count_in_python`` and ``score_in_python`` do
-    both once more for one segment: the counts have the fields of the statistics, and the operations are in the same
-    order, so that the same one of several references is chosen.
-    """
+    """The settings of a metric, and two pure functions, with the layout of the counts between them."""
 
     #: The columns of the statistics in a row.
     layout: Layout[Statistics]
+    #: Whether a row is integers, and not floating-point numbers.
+    has_counts = True
+    #: Whether pairs are scored by the length of a longest common subsequence, as matches of order 1.
+    counts_subsequences = False
 
     @abstractmethod
     def signature(self) -> dict[str, str]:
         """Return the settings that affect the score, by name, as strings."""
-
-    @property
-    def row_dtype(self) -> torch.dtype:
-        """The dtype of a row: int64 for counts."""
-        return torch.int64
 
     @property
     def score_shape(self) -> tuple[int, ...]:
@@ -112,46 +112,24 @@ class Measure(ABC, Generic[Statistics]):
         return ()
 
     @abstractmethod
-    def statistics(self, batch: Batch) -> Statistics:
-        """Count a batch: one row per segment."""
-
-    def python_limit(self, tokenizer: object) -> int:
-        """Return the size of texts, see ``limit_of``, below which plain Python counts them; 0 if only arrays count."""
-        return 0
-
-    def count_in_python(self, hypothesis: Any, references: Sequence[Any]) -> tuple[Any, ...]:
-        """Count one segment in plain Python: the fields of the statistics, numbers and lists of them.
-
-        The documents are those that the metric's reader reads in plain Python.
-        """
-        raise NotImplementedError
+    def statistics(self, batches: Sequence[AnyBatch]) -> Statistics:
+        """Count segments, one row for each, from a batch for each kind of token that the metric's reader reads."""
 
     @abstractmethod
-    def score(self, statistics: Statistics) -> Tensor:
-        """Apply the formula: from statistics of any leading shape to scores ``(..., *score_shape)`` from 0 to 1."""
+    def score(self, statistics: Statistics) -> Array:
+        """Apply the formula: from statistics in floating point to scores ``(..., *score_shape)`` from 0 to 1."""
 
-    def score_in_python(self, counts: Any) -> Any:
-        """Score one row in plain Python: a number, or lists of them of ``score_shape``.
-
-        The counts are what ``count_in_python`` returns, or sums of it.
-        """
-        raise NotImplementedError
+    def score_rows(self, rows: Array) -> Array:
+        """Return the scores ``(..., *score_shape)`` of rows ``(..., row_width)``, arrays or tensors."""
+        return self.score(self.layout.unpack(to_float(rows)))
 
     def select_key(self, key: int) -> Measure[Statistics]:
         """Return the measure of a key of ROUGE by its index, or this measure if it is not ROUGE."""
         return self
 
-    def parts(self, statistics: Statistics) -> dict[str, Tensor]:
+    def parts(self, statistics: Statistics) -> dict[str, Array]:
         """Return the parts of the score by name: the counts, each ``(..., width)``."""
         return dict(zip(type(statistics).__annotations__, statistics, strict=True))
-
-    def reference_counts(self, statistics: Statistics) -> dict[str, Tensor]:
-        """Return the fields that begin with ``reference_``, by name.
-
-        With one reference per segment they do not depend on the hypothesis.
-        """
-        fields = Measure.parts(self, statistics)
-        return {name: field for name, field in fields.items() if name.startswith("reference_")}
 
     @property
     def pair_orders(self) -> tuple[int, ...]:
@@ -161,22 +139,41 @@ class Measure(ABC, Generic[Statistics]):
         """
         raise ValueError("this metric does not score pairs by n-gram matches: expected one that does, such as ChrF()")
 
-    def pair_blocks(
-        self, hypotheses: DocumentGroups, references: DocumentGroups, device: torch.device
-    ) -> Iterator[MatchBlock]:
-        """Count every hypothesis with every reference of its group in the first kind of token, block by block."""
-        from ngram_metrics._core.counting.all_pairs import all_pairs_matches  # a command that scores needs no pairs
-
-        # chrF of words alone has the order 0 of characters, and order 1 sets the limits of its blocks.
-        return all_pairs_matches(hypotheses, references, max(1, self.pair_orders[0]), device)
-
     def pair_statistics(self, *counts: PairCounts) -> Statistics:
         """Return the statistics of pairs, of any leading shape, from the counts of each kind of token."""
         raise NotImplementedError
 
-    def score_pairs(self, *counts: PairCounts) -> Tensor:
+    def score_pairs(self, *counts: PairCounts) -> Array:
         """Return the scores of pairs from the counts of each kind of token."""
-        return self.score(self.pair_statistics(*counts))
+        statistics = self.pair_statistics(*counts)
+        return self.score(type(statistics)(*map(to_float, statistics)))
+
+
+class PairMeasure(Measure[Statistics]):
+    """A measure that keeps of several references the best one.
+
+    A subclass defines ``pair_orders``, ``pair_statistics`` and ``score``.
+    """
+
+    def statistics(self, batches: Sequence[AnyBatch]) -> Statistics:
+        """Count each kind of token, and keep the best reference: one row for each segment."""
+        counts = map(count_pairs, [batch.pairs() for batch in batches], self.pair_orders)
+        statistics = self.pair_statistics(*counts)
+        if batches[0].is_paired:
+            return statistics
+        score = self.selection_score(type(statistics)(*map(to_float, statistics)))
+        return type(statistics)(*batches[0].take_best(statistics, score))
+
+    def selection_score(self, statistics: Statistics) -> Array:
+        """Return the score ``(...)`` by which the best reference is chosen."""
+        return self.score(statistics)
+
+
+def count_pairs(pairs: AnyBatch, orders: int) -> PairCounts:
+    """Count the matches of each segment, which has one reference, for the orders up to ``orders``, which may be 0."""
+    lengths = pairs.hypothesis_lengths, pairs.reference_lengths
+    matches = pairs.count_matches(orders) if orders else lengths[0][:, None][:, :0]
+    return PairCounts(matches, *lengths)
 
 
 #: A measure with any type of statistics, for code that does not look into them.

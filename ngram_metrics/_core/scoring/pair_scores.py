@@ -3,137 +3,138 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ngram_metrics._core.basics.lazy import torch
-from ngram_metrics._core.counting.all_pairs import MatchBlock, all_pairs_matches, small_block
-from ngram_metrics._core.counting.documents import DocumentGroups, float_dtype, repeat_each
-from ngram_metrics._core.counting.pools import AggregateMatches, SmallLayout, aggregate_matches
+import numpy as np
+
+from ngram_metrics._core.basics.arrays import Array, count_ngrams, to_float
+from ngram_metrics._core.counting.batch import Integers
+from ngram_metrics._core.counting.pairs import Pools, match_aggregates, match_pairs, to_device
+from ngram_metrics._core.counting.subsequences import match_subsequences
 from ngram_metrics._core.scoring.measure import AnyMeasure, MatchStatistics, PairCounts
-from ngram_metrics._core.scoring.rows import pack, score_rows
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    import torch
 
-#: Hypotheses and references as one kind of token; the same object twice if the hypotheses are the references.
-Side = tuple[DocumentGroups, DocumentGroups]
-
-#: Counts scored at a time on the CPU, 8 bytes each; on an accelerator a few large launches are faster.
-CACHED_COUNTS = 1 << 18
+#: Counts that are made at a time, orders times pairs of documents, which bounds memory.
+COUNTED_CELLS = 1 << 23
+#: Counts, and orders times slots, of a block, whose arrays stay in the cache.
+BLOCK_CELLS = 1 << 16
 
 
 def score_blocks(
-    measure: AnyMeasure, kinds: Sequence[Side], device: torch.device, value_index: tuple[int, ...] = ()
-) -> Iterator[tuple[MatchBlock, Tensor]]:
-    """Score all pairs, counted on a device, in blocks that cover all groups in order.
+    measure: AnyMeasure,
+    kinds: Sequence[Pools],
+    value_index: tuple[int, ...] = (),
+    device: torch.device | None = None,
+) -> Iterator[tuple[range, slice, Array]]:
+    """Score all pairs in blocks that cover all groups in order.
 
-    Yields each block with its scores ``(groups, rows, references)`` from 0 to 1. If a group has fewer documents than
-    another, the scores of the missing documents are arbitrary.
+    Args:
+        measure: the score of a pair; one that scores none raises ValueError.
+        kinds: the same documents for each kind of token in ``measure.pair_orders``, and maybe more kinds.
+        value_index: the index of the value in a score, for a measure of several.
+        device: where torch multiplies tables and scores pairs; None for NumPy.
 
-    ``kinds`` are the same documents, once for each kind of token in ``measure.pair_orders``, which raises ValueError;
-    ``value_index`` is the index of the value in a score, for a measure of several.
+    Yields:
+        Groups, some hypotheses of each, and the scores ``(groups, hypotheses, references)`` from 0 to 1, arbitrary for
+        documents that a group does not have.
     """
     orders = measure.pair_orders
-    # The first kind of token sets the limits of the blocks.
-    for block in measure.pair_blocks(*kinds[0], device):
-        counts = [_pair_counts(block, orders[0])]
-        for kind, order in zip(kinds[1:], orders[1:], strict=True):
-            counts.append(_counts_of(kind, order, block))
-        yield block, _score(measure, counts, value_index)
+    kinds = kinds[: len(orders)]
+    stops = _cut_groups(kinds, sum(orders))
+    start = 0
+    for stop, *pools in zip(stops.tolist(), *(kind.split(stops) for kind in kinds), strict=True):
+        _, height, width = pools[0].shape
+        row_cells = max(1, (stop - start) * width * sum(orders))
+        at_once, at_a_time = (max(1, cells // row_cells) for cells in (COUNTED_CELLS, BLOCK_CELLS))
+        for first in range(0, height, at_once):
+            rows = range(first, min(first + at_once, height))
+            counts = [
+                _count(measure, kind.take_rows(rows), order, device) for kind, order in zip(pools, orders, strict=True)
+            ]
+            for row in rows[::at_a_time]:
+                some = slice(row - first, row - first + at_a_time)
+                parts = (PairCounts(kind[0][:, some], kind[1][:, some], kind[2]) for kind in counts)
+                scores = measure.score_pairs(*parts)[(..., *value_index)]
+                yield range(start, stop), slice(row, row + scores.shape[1]), scores
+        start = stop
 
 
-def pair_scores(
-    measure: AnyMeasure, kinds: Sequence[Side], device: torch.device, value_index: tuple[int, ...] = ()
-) -> Tensor | list[Tensor]:
-    """Score all pairs of at least one group, with the arguments of ``score_blocks``.
+def score_pools(
+    measure: AnyMeasure,
+    kinds: Sequence[Pools],
+    value_index: tuple[int, ...] = (),
+    device: torch.device | None = None,
+) -> Array | list[Array]:
+    """Return the scores of all pairs, with the arguments of ``score_blocks``.
 
-    Returns ``(groups, hypotheses, references)`` if all groups have the same number of documents, else a list.
+    They are ``(groups, hypotheses, references)`` if the groups are even, else a list with a matrix for each group.
     """
-    hypotheses, references = kinds[0]
-    shapes = list(zip(hypotheses.counts.tolist(), references.counts.tolist(), strict=True))
-    matrices: Tensor | list[Tensor] = []
-    for block, scores in score_blocks(measure, kinds, device, value_index):
-        if len(set(shapes)) == 1 and scores.shape == (len(shapes), *shapes[0]):
-            return scores
-        if len(matrices) == 0:
-            # Filled block by block: joining the blocks at the end would need two or three times the memory.
-            empty = scores.new_empty
-            matrices = empty(len(shapes), *shapes[0]) if len(set(shapes)) == 1 else [empty(shape) for shape in shapes]
-        if isinstance(matrices, torch.Tensor):
-            matrices[slice(*block.groups), slice(*block.rows)] = scores
-            continue
-        for group, group_scores in zip(range(*block.groups), scores, strict=True):
-            height, width = shapes[group]
-            matrices[group][slice(*block.rows)] = group_scores[:height, :width]
+    # Filled block by block: joining blocks at the end would need twice the memory.
+    matrices: Array | list[Array]
+    if kinds[0].is_even:
+        matrices = make_empty(kinds[0].shape, device)
+    else:
+        sizes = zip(kinds[0].hypotheses.tolist(), kinds[0].references.tolist(), strict=True)
+        matrices = [make_empty(size, device) for size in sizes]
+    for groups, rows, scores in score_blocks(measure, kinds, value_index, device):
+        for group, group_scores in zip(groups, scores, strict=True):
+            part = matrices[group][rows]
+            part[:] = group_scores[: part.shape[0], : part.shape[1]]
     return matrices
 
 
-def score_row(measure: AnyMeasure, layout: SmallLayout) -> Tensor:
-    """Score all pairs of a small batch of one kind of token: ``(groups, hypotheses, references)``."""
-    return measure.score_pairs(_pair_counts(small_block(layout), layout.max_order))
+def score_aggregates(measure: AnyMeasure, pools: Pools) -> Array:
+    """Return the score of each hypothesis with the average counts of its group's references, ``(hypotheses,)``.
 
-
-def _pair_counts(block: MatchBlock, order: int) -> PairCounts:
-    """Return the counts of a block, up to an order."""
-    lengths = block.hypothesis_lengths.unsqueeze(2), block.reference_lengths.unsqueeze(1)
-    return PairCounts(block.matches[..., :order], *lengths)
-
-
-def _score(measure: AnyMeasure, counts: Sequence[PairCounts], value_index: tuple[int, ...]) -> Tensor:
-    """Score the pairs of a block, ``(groups, rows, references)``, in pieces that stay in the cache."""
-    matches = counts[0].matches
-    groups, rows, _ = shape = matches.shape[:-1]
-    value: tuple[Any, ...] = (..., *value_index)
-    orders = sum(kind_counts.matches.shape[-1] for kind_counts in counts)
-    if matches.device.type != "cpu" or shape.numel() * orders <= CACHED_COUNTS:
-        return measure.score_pairs(*counts)[value]
-    scores = matches.new_empty(shape, dtype=float_dtype(matches.device))
-    # A piece is whole groups, or whole rows of a single group, which may be large.
-    by_rows = groups == 1
-    pieces = rows if by_rows else groups
-    at_once = max(1, CACHED_COUNTS * pieces // (shape.numel() * orders))
-    for first in range(0, pieces, at_once):
-        piece = slice(first, first + at_once)
-        index = (slice(None), piece) if by_rows else (piece,)
-        piece_counts = [
-            PairCounts(matches[index], hypotheses[index], others if by_rows else others[index])
-            for matches, hypotheses, others in counts
-        ]
-        scores[index] = measure.score_pairs(*piece_counts)[value]
-    return scores
-
-
-def _counts_of(kind: Side, order: int, cut: MatchBlock) -> PairCounts:
-    """Count the pairs of a block in another kind of token, in the shape of that block."""
-    hypotheses = kind[0].slice(*cut.groups)
-    references = hypotheses if kind[1] is kind[0] else kind[1].slice(*cut.groups)
-    if cut.groups[1] - cut.groups[0] == 1:
-        tokens = hypotheses.tokens.slice(*cut.rows)
-        hypotheses = DocumentGroups(tokens, torch.full_like(hypotheses.counts, tokens.documents))
-    matches = cut.matches.new_zeros(*cut.matches.shape[:-1], order)
-    for block in all_pairs_matches(hypotheses, references, order, cut.matches.device):
-        height, width = block.matches.shape[1:3]
-        matches[slice(*block.groups), block.rows[0] : block.rows[0] + height, :width] = block.matches
-    device = matches.device
-    lengths = hypotheses.padded_lengths().to(device), references.padded_lengths().to(device)
-    return PairCounts(matches, lengths[0].unsqueeze(2), lengths[1].unsqueeze(1))
-
-
-def aggregate_scores(
-    measure: AnyMeasure, hypotheses: DocumentGroups, references: DocumentGroups, device: torch.device
-) -> Tensor:
-    """Return the score of each hypothesis, ``(hypotheses,)``, with the average counts of its group's references.
-
-    The measure is without words, and a hypothesis without references scores 0.
+    A hypothesis without references scores 0.
     """
-    (order,) = measure.pair_orders
-    scores = score_aggregates(measure, aggregate_matches(hypotheses, references, order, device))
-    return scores * (repeat_each(references.counts, hypotheses.counts) > 0).to(scores.device)
+    (orders,) = measure.pair_orders
+    scores = []
+    for block in pools.split(_cut_groups([pools], orders)):
+        hypothesis_lengths, reference_lengths = block.side_lengths()
+        # All counts are multiplied by the number of references, which changes neither precision nor recall.
+        statistics = MatchStatistics(
+            match_aggregates(block, orders),
+            count_ngrams(hypothesis_lengths, orders) * block.references[:, None, None],
+            count_ngrams(reference_lengths, orders).sum(1, keepdims=True),
+        )
+        rows = measure.score(MatchStatistics(*map(to_float, statistics)))  # (groups, hypotheses)
+        scores.append(rows[np.arange(rows.shape[1]) < block.hypotheses[:, None]])
+    return np.concatenate(scores)
 
 
-def score_aggregates(measure: AnyMeasure, counts: AggregateMatches) -> Tensor:
-    """Return the score of each hypothesis, ``(hypotheses,)``, with the average counts of at least one reference."""
-    matches, hypothesis, reference = counts
-    # All counts are multiplied by the number of references, which changes neither precision nor recall.
-    statistics = MatchStatistics(matches, hypothesis * (reference > 0), reference)
-    return score_rows(measure, pack(statistics, measure.layout))
+def make_empty(shape: tuple[int, ...], device: torch.device | None) -> Array:
+    """Return room for scores, in NumPy if the device is None."""
+    if device is None:
+        return np.empty(shape)
+    import torch
+
+    from ngram_metrics._core.basics.tensors import float_dtype
+
+    return torch.empty(shape, dtype=float_dtype(device), device=device)
+
+
+def _cut_groups(kinds: Sequence[Pools], orders: int) -> Integers:
+    """Return where blocks of groups stop: as many groups as fit a block, or a single one."""
+    slots = np.sum([np.diff(kind.starts[1]) for kind in kinds], 0)
+    stops = []
+    start = height = width = taken = 0
+    sizes = zip(kinds[0].hypotheses.tolist(), kinds[0].references.tolist(), slots.tolist(), strict=True)
+    for group, (hypotheses, references, size) in enumerate(sizes):
+        height, width, taken = max(height, hypotheses), max(width, references), taken + size
+        if group > start and max((group + 1 - start) * height * width, taken) * orders > BLOCK_CELLS:
+            stops.append(group)
+            start, height, width, taken = group, hypotheses, references, size
+    return np.array([*stops, len(slots)])
+
+
+def _count(measure: AnyMeasure, pools: Pools, orders: int, device: torch.device | None) -> PairCounts:
+    """Count all pairs: matches ``(groups, hypotheses, references, orders)``, and lengths that broadcast to pairs."""
+    if measure.counts_subsequences:
+        matches = to_device(match_subsequences(pools), device)
+    else:
+        matches = match_pairs(pools, orders, device)
+    hypotheses, references = (to_device(lengths, device) for lengths in pools.side_lengths())
+    return PairCounts(matches, hypotheses[:, :, None], references[:, None])

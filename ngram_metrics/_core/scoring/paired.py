@@ -1,8 +1,8 @@
 """Several systems on the same segments, compared with a baseline: resampled and swapped corpora, and p-values.
 
 ``ngram_metrics.significance`` defines the p-values (Phipson and Smyth 2010). Two differences are equal if they agree
-within 1e-12 of the larger of the two measured scores, some 4,000 units in the last place: sums in another order, or on
-another device, differ by less.
+within 1e-12 of the larger of the two measured scores, some 4,000 units in the last place: sums in another order differ
+by less.
 """
 
 from __future__ import annotations
@@ -10,17 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
-from ngram_metrics._core.basics.lazy import torch
+import numpy as np
+from numpy.typing import NDArray
+
 from ngram_metrics._core.basics.option_checks import RESAMPLES, Average
+from ngram_metrics._core.counting.batch import Integers
 from ngram_metrics._core.scoring.measure import AnyMeasure
-from ngram_metrics._core.scoring.resampling import bootstrap_weights, clusters_of, interval, swaps
-from ngram_metrics._core.scoring.rows import score_corpora
+from ngram_metrics._core.scoring.resampling import (
+    SEED,
+    Floats,
+    bootstrap_weights,
+    clusters_of,
+    interval,
+    score_corpora,
+    swaps,
+)
 from ngram_metrics._core.text.messages import warn_user
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 #: The names of the tests.
 Test = Literal["randomization", "bootstrap"]
@@ -55,86 +62,94 @@ class Paired:
 
     measure: AnyMeasure
     average: Average
-    values: Tensor
-    segments: Tensor
+    values: Floats
+    segments: Floats
     unit: str
     baseline: int = 0
 
-    def score(self, sums: Tensor, segments: Tensor | None = None) -> Tensor:
+    def score(self, sums: Floats, segments: Floats | None = None) -> Floats:
         """Return the scores ``(..., *score_shape)`` of sums ``(..., width)`` over ``segments``, None for all."""
         counts = self.segments.sum() if segments is None else segments
-        scores = score_corpora(self.measure, sums, counts.unsqueeze(-1), self.average)
-        return scores.reshape((*sums.shape[:-1], *self.measure.score_shape))
+        return score_corpora(self.measure, sums, counts, self.average)
 
     @cached_property
-    def corpus_scores(self) -> Tensor:
+    def corpus_scores(self) -> Floats:
         """The score of each system, ``(systems, *score_shape)``."""
         return self.score(self.values.sum(0))
 
-    def split(self, numbers: Tensor) -> tuple[Tensor, Tensor]:
+    def split(self, numbers: Floats) -> tuple[Floats, Floats]:
         """Return the numbers ``(draws, systems, ...)`` of the other systems, and those of the baseline."""
         others = [system for system in range(numbers.shape[1]) if system != self.baseline]
         return numbers[:, others], numbers[:, self.baseline : self.baseline + 1]
 
-    def blocks(self, weights: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+    def blocks(self, weights: Floats) -> Iterator[tuple[Floats, Floats]]:
         """Yield blocks of sums ``(draws, systems, width)`` under rows of weights ``(draws, clusters)``.
 
         Beside the sums is the number of segments of each draw, ``(draws, 1)``.
         """
-        at_once = max(1, _NUMBERS_AT_ONCE // self.values[0].numel())
-        for rows in weights.to(self.values).split(at_once):
-            sums = rows @ self.values.flatten(1)
-            yield sums.unflatten(1, self.values.shape[1:]), rows @ self.segments.unsqueeze(1)
+        at_once = max(1, _NUMBERS_AT_ONCE // self.values[0].size)
+        for first in range(0, len(weights), at_once):
+            rows = weights[first : first + at_once]
+            sums = rows @ self.values.reshape(len(self.values), -1)
+            yield sums.reshape(-1, *self.values.shape[1:]), rows @ self.segments[:, None]
 
 
 def pair_rows(
-    measure: AnyMeasure, average: Average, rows: Tensor, clusters: Tensor | None = None, baseline: int = 0
+    measure: AnyMeasure, average: Average, rows: NDArray[Any], clusters: Integers | None = None, baseline: int = 0
 ) -> Paired:
     """Return the values of systems with the rows ``(segments, systems, fields)``.
 
-    ``clusters`` are the numbers of the segments' clusters, ``(segments,)`` int64 on the CPU.
+    ``clusters`` are the numbers of the segments' clusters, ``(segments,)``.
     """
     values, segments = clusters_of(measure, rows, average, clusters)
     return Paired(measure, average, values, segments, "segments" if clusters is None else "clusters", baseline)
 
 
-def resample_scores(tested: Sequence[Paired], resamples: int, seed: int) -> list[Tensor]:
+def resample_scores(tested: Sequence[Paired], resamples: int, seed: int) -> list[Floats]:
     """Return for each metric the scores of all systems in the same corpora, ``(resamples, systems, *score_shape)``."""
-    scores: list[list[Tensor]] = [[] for _ in tested]
+    scores: list[list[Floats]] = [[] for _ in tested]
     for weights in bootstrap_weights(len(tested[0].values), resamples, seed):
         for paired, drawn in zip(tested, scores, strict=True):
             drawn += [paired.score(sums, segments) for sums, segments in paired.blocks(weights)]
-    return list(map(torch.cat, scores))
+    return list(map(np.concatenate, scores))
+
+
+def interval_ends(
+    measure: AnyMeasure, average: Average, rows: NDArray[Any], confidence: float
+) -> tuple[Floats, Floats]:
+    """Return both ends ``score_shape`` of the bootstrap interval of a corpus, from rows of at least one segment."""
+    (scores,) = resample_scores([pair_rows(measure, average, rows[:, None])], RESAMPLES, SEED)
+    return interval(scores[:, 0], confidence)
 
 
 def compare_with_baseline(
     tested: Sequence[Paired], test: Test | None, correction: Correction, confidence: float | None, seed: int
-) -> list[dict[str, Tensor]]:
+) -> list[dict[str, Floats]]:
     """Compare systems with the baseline in several metrics, from the same draws for all metrics.
 
     Returns for each metric what was asked for, each ``(systems - 1, *score_shape)``: ``p_value``, and of the interval
     of the difference ``difference_low`` and ``difference_high``.
     """
     scores = resample_scores(tested, RESAMPLES, seed) if confidence is not None or test == "bootstrap" else []
-    p_values: list[Tensor] = []
+    p_values: list[Floats] = []
     if test == "bootstrap":
         warn_of_few(tested[0])
         p_values = [bootstrap_p_values(paired, drawn) for paired, drawn in zip(tested, scores, strict=True)]
     elif test == "randomization":
         p_values = randomization_p_values(tested, TRIALS, seed)
-    results: list[dict[str, Tensor]] = [{} for _ in tested]
+    results: list[dict[str, Floats]] = [{} for _ in tested]
     for result, chances in zip(results, p_values, strict=False):
         result["p_value"] = correct(chances, correction)
     if confidence is not None:
         for result, paired, drawn in zip(results, tested, scores, strict=True):
             ours, base = paired.split(drawn)
             apart = ours - base
-            differences = torch.where(apart.abs() > _rounding(ours, base), apart, 0.0)
+            differences = np.where(np.abs(apart) > _rounding(ours, base), apart, 0.0)
             result["difference_low"], result["difference_high"] = interval(differences, confidence)
     return results
 
 
-def bootstrap_p_values(paired: Paired, scores: Tensor, alternative: Alternative = "two-sided") -> Tensor:
+def bootstrap_p_values(paired: Paired, scores: Floats, alternative: Alternative = "two-sided") -> Floats:
     """Return the p-values ``(systems - 1, *score_shape)`` of the paired bootstrap, without the baseline's.
 
     ``scores`` has the scores of resampled corpora, ``(draws, systems, *score_shape)``. With d the measured difference
@@ -146,52 +161,51 @@ def bootstrap_p_values(paired: Paired, scores: Tensor, alternative: Alternative 
     ours, base = paired.split(scores)
     drawn = ours - base
     if alternative == "sacrebleu":
-        drawn = drawn.abs()
+        drawn = np.abs(drawn)
         count = (drawn - drawn.mean(0) > difference + rounding).sum(0)
         differs = difference > rounding
-        return torch.where(differs, _share(count, len(scores), None), 1.0)
-    apart = (drawn - drawn.mean(0)).abs()
+        return np.where(differs, _share(count, len(scores), None), 1.0)
+    apart = np.abs(drawn - drawn.mean(0))
     count = (apart >= difference - rounding).sum(0)
-    differs = apart.amax(0) > rounding
-    return torch.where(differs, _share(count, len(scores), len(paired.values)), 1.0)
+    differs = apart.max(0) > rounding
+    return np.where(differs, _share(count, len(scores), len(paired.values)), 1.0)
 
 
-def randomization_p_values(tested: Sequence[Paired], trials: int, seed: int) -> list[Tensor]:
+def randomization_p_values(tested: Sequence[Paired], trials: int, seed: int) -> list[Floats]:
     """Return for each metric the p-values ``(systems - 1, *score_shape)`` of randomization, from the same swaps."""
-    tallies: list[list[Tensor]] = [[] for _ in tested]
+    tallies = [np.zeros(_measure_difference(paired)[0].shape, np.int64) for paired in tested]
     for weights in swaps(len(tested[0].values), trials, seed):
-        for paired, counts in zip(tested, tallies, strict=True):
-            counts.append(_count_swaps(paired, weights))
-    return [
-        _share(torch.stack(counts).sum(0), trials, len(paired.values))
-        for paired, counts in zip(tested, tallies, strict=True)
-    ]
+        for paired, count in zip(tested, tallies, strict=True):
+            count += _count_swaps(paired, weights)
+    return [_share(count, trials, len(paired.values)) for paired, count in zip(tested, tallies, strict=True)]
 
 
-def _count_swaps(paired: Paired, weights: Tensor) -> Tensor:
+def _count_swaps(paired: Paired, weights: Floats) -> Integers:
     """Return how many of these swaps make each system differ from the baseline at least as much as measured."""
     difference, rounding = _measure_difference(paired)
-    total, base_total = paired.split(paired.values.sum(0, keepdim=True))
-    count = torch.zeros_like(difference, dtype=torch.int64)
+    total, base_total = paired.split(paired.values.sum(0)[None])
+    count = np.zeros(difference.shape, np.int64)
     for sums, _ in paired.blocks(weights):
         ours, base = paired.split(sums)
         moved = ours - base  # (draws, systems - 1, width), from the sums of a system to those of the baseline
         drawn = paired.score(total - moved) - paired.score(base_total + moved)
-        count += (drawn.abs() >= difference - rounding).sum(0)
+        count += (np.abs(drawn) >= difference - rounding).sum(0)
     return count
 
 
-def correct(p_values: Tensor, correction: Correction) -> Tensor:
+def correct(p_values: Floats, correction: Correction) -> Floats:
     """Return p-values ``(comparisons, ...)``, corrected for their number by Holm's method if that is asked for.
 
     The smallest of m is multiplied by m, the next by m - 1, and so on; the order stays, and none is above 1.
     """
     if correction is None:
         return p_values
-    ordered, order = p_values.sort(0)
-    factors = torch.arange(len(ordered), 0, -1, device=ordered.device).reshape(-1, *[1] * (ordered.dim() - 1))
-    corrected = (ordered * factors).cummax(0).values.clamp(max=1)
-    return torch.empty_like(corrected).scatter(0, order, corrected)
+    order = np.argsort(p_values, 0)
+    factors = np.arange(len(p_values), 0, -1).reshape(-1, *[1] * (p_values.ndim - 1))
+    corrected = np.maximum.accumulate(np.take_along_axis(p_values, order, 0) * factors, 0)
+    result = np.empty_like(corrected)
+    np.put_along_axis(result, order, np.minimum(corrected, 1), 0)
+    return result
 
 
 def warn_of_few(tested: Paired) -> None:
@@ -201,17 +215,17 @@ def warn_of_few(tested: Paired) -> None:
         warn_user(f"{needed}: with fewer its p-values are too small. Randomization has no such minimum")
 
 
-def _measure_difference(paired: Paired) -> tuple[Tensor, Tensor]:
+def _measure_difference(paired: Paired) -> tuple[Floats, Floats]:
     """Return how far each system is from the baseline, and the largest difference that is rounding."""
-    ours, base = (scores[0] for scores in paired.split(paired.corpus_scores.unsqueeze(0)))
-    return (ours - base).abs(), _rounding(ours, base)
+    ours, base = (scores[0] for scores in paired.split(paired.corpus_scores[None]))
+    return np.abs(ours - base), _rounding(ours, base)
 
 
-def _rounding(ours: Tensor, base: Tensor) -> Tensor:
-    return _ROUNDING * torch.maximum(ours.abs(), base.abs())
+def _rounding(ours: Floats, base: Floats) -> Floats:
+    return _ROUNDING * np.maximum(np.abs(ours), np.abs(base))
 
 
-def _share(count: Tensor, draws: int, clusters: int | None) -> Tensor:
+def _share(count: Integers, draws: int, clusters: int | None) -> Floats:
     """Return (c + 1) / (n + 1), for N ``clusters`` at least 2 / 2^N."""
     lowest = 0.0 if clusters is None else min(1.0, 2.0 ** (1 - clusters))
-    return ((count.to(torch.float64) + 1) / (draws + 1)).clamp(min=lowest)
+    return np.maximum((count + 1) / (draws + 1), lowest)

@@ -5,20 +5,15 @@ Everything that a user calls holds a ``Scorer``, which the file of each metric m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, get_args
 
-from ngram_metrics._core.basics.lazy import torch
-from ngram_metrics._core.basics.option_checks import RESAMPLES, Average, check_choice
-from ngram_metrics._core.counting.documents import DocumentGroups, PaddedReferences, host_counts, move_result
-from ngram_metrics._core.counting.numpy_matches import must_use_torch
-from ngram_metrics._core.scoring.measure import TOKEN_LIMIT, AnyMeasure
-from ngram_metrics._core.scoring.paired import pair_rows, resample_scores
-from ngram_metrics._core.scoring.resampling import ENDS, SEED, interval
-from ngram_metrics._core.scoring.rows import pack, score_corpora, score_rows, unpack
+from ngram_metrics._core.basics.arrays import Array
+from ngram_metrics._core.basics.option_checks import Average, check_choice
+from ngram_metrics._core.scoring.measure import AnyMeasure
 from ngram_metrics._core.scoring.signature import format_signature
 from ngram_metrics._core.text.input_forms import Kind, PaddedSegments, Segments, read
 from ngram_metrics._core.text.input_types import Hypotheses, References
@@ -26,6 +21,7 @@ from ngram_metrics._core.text.messages import type_name, warn_of_no_segment
 from ngram_metrics._core.text.reader import Reader
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor
 
 #: What ``compute`` returns: a score, or values by name.
@@ -36,26 +32,18 @@ class Counted(NamedTuple):
     """A batch as counts.
 
     Attributes:
-        rows: the packed statistics, ``(segments, fields)``, of a small batch as lists.
+        rows: the packed statistics, ``(segments, fields)``, in NumPy, or a tensor where torch counts.
         kind: the kind of input; None for a batch without segments.
-        references: the references, or how many each segment has.
+        reference_range: the fewest references of a segment, negated, and the most, ``(2,)`` int64.
         leading_shape: ``(segments, samples)`` if there are several hypotheses for each segment, which are one row each.
+        device: the device of padded ids; None for other input.
     """
 
-    rows: Tensor | list[list[int]]
+    rows: Array
     kind: Kind | None
-    references: DocumentGroups | PaddedReferences | list[int]
-    leading_shape: tuple[int, ...] | None
-
-    def sum_rows(self) -> Tensor | list[int]:
-        """Return the sum of the rows, ``(fields,)``, of a small batch as a list."""
-        if isinstance(self.rows, list):
-            return [*map(sum, zip(*self.rows, strict=True))]
-        return self.rows.sum(0)
-
-    def stack_rows(self) -> Tensor:
-        """Return the rows as a tensor, which can be added, gathered and stored."""
-        return host_counts(self.rows) if isinstance(self.rows, list) else self.rows
+    reference_range: Array
+    leading_shape: tuple[int, ...] | None = None
+    device: torch.device | None = None
 
 
 @dataclass(frozen=True)
@@ -84,111 +72,60 @@ class Scorer:
     # Not compared, because ROUGE's is NaN. It follows from the measure, which is compared.
     empty_score: float = field(default=0.0, compare=False)
     segment_measure: AnyMeasure | None = None
-    _text_limit: int = field(init=False, compare=False, repr=False)
-    _token_limit: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the average, after the reader and the measure have checked their settings."""
         check_choice("average", self.average, get_args(Average))
-        object.__setattr__(self, "_text_limit", self.measure.python_limit(self.reader.tokenizer))
-        object.__setattr__(self, "_token_limit", min(self.measure.python_limit(None), TOKEN_LIMIT))
         if not self.titles:
             object.__setattr__(self, "titles", {name: name for name in self.values})
 
-    def __call__(self, preds: Hypotheses, target: References, device: torch.device | str | None = None) -> Tensor:
-        """Read, count and score a batch, and warn if it has no segments.
+    def count(self, preds: Hypotheses, target: References) -> Counted:
+        """Read and count a batch, or raise the errors of ``input_forms.read`` and of ``Reader.encode``."""
+        segments = read(preds, target, self.reader.sample_padding)
+        stays_padded = isinstance(segments, PaddedSegments) and self.reader.can_stay_padded
+        if stays_padded or "torch" not in sys.modules:
+            rows, reference_range = self._count_batch(segments)
+        else:
+            from ngram_metrics._core.basics.tensors import call_outside_graphs  # imports torch
 
-        The result is on ``device``; None for the device of padded ids, else the CPU. The errors are those of
-        ``input_forms.read`` and of ``Reader.encode``.
+            rows, reference_range = call_outside_graphs(self._count_batch, segments)
+        if isinstance(segments, PaddedSegments):
+            shape, device = segments.leading_shape, segments.hypotheses.device
+            return Counted(rows, segments.known_kind, reference_range, shape, device)
+        return Counted(rows, segments.known_kind, reference_range)
+
+    def _count_batch(self, segments: Segments | PaddedSegments) -> tuple[Array, Array]:
+        """Return the rows of a batch, and the range of its numbers of references."""
+        batches = self.reader.encode(segments)
+        rows = self.measure.layout.pack(self.measure.statistics(batches))
+        return rows, batches[0].reference_range()
+
+    def score(self, counted: Counted) -> Array:
+        """Score a batch, and warn if it has no segments.
 
         Returns:
-            Scores from 0 to 1, float64 (float32 if the device has no float64): ``score_shape``; for average none
-            ``(segments, *score_shape)``, for samples ``(segments, samples)``.
+            Scores from 0 to 1: ``score_shape``; for average none ``(segments, *score_shape)``, for samples
+            ``(segments, samples)``. They are a tensor where torch counts, else an array.
         """
-        segments = self._read(preds, target)
-        return move_result(self._score(self._count(segments)), device, segments.hypotheses)
-
-    def _score(self, counted: Counted) -> Tensor:
         rows, shape = counted.rows, counted.leading_shape
         if not len(rows):
             warn_of_no_segment()
+        if self.average == "none":
+            scores = self.measure.score_rows(rows)
+            return scores if shape is None else scores.reshape(*shape, *scores.shape[1:])
         if self.average == "micro":
-            sums = counted.sum_rows()
-            if isinstance(sums, list):
-                return score_rows(self.measure, [sums])[0]
+            score = self.measure.score_rows(rows.sum(0))
         else:
-            scores = score_rows(self.measure, rows)
-            if self.average == "none":
-                return scores if shape is None else scores.reshape(*shape, *scores.shape[1:])
-            if len(rows) == 1:
-                return scores[0]
-            sums = scores.sum(0)
-        scores = score_corpora(self.measure, sums, max(1, len(rows)), self.average)
-        return scores if len(rows) else torch.full_like(scores, self.empty_score)
+            score = self.measure.score_rows(rows).sum(0) / max(1, len(rows))
+        return score if len(rows) else 0 * score + self.empty_score
 
-    def count(self, preds: Hypotheses, target: References) -> Counted:
-        """Read and count a batch, or raise the errors of ``input_forms.read`` and of ``Reader.encode``."""
-        return self._count(self._read(preds, target))
-
-    def _count(self, segments: Segments | PaddedSegments) -> Counted:
-        if self.is_counted_in_python(segments):
-            return self._count_in_python(segments)
-        batch = self.reader.encode(segments)
-        rows = pack(self.measure.statistics(batch), self.measure.layout)
-        return Counted(rows, segments.known_kind, batch.sides.references, batch.leading_shape)
-
-    def _read(self, preds: Hypotheses, target: References) -> Segments | PaddedSegments:
-        return read(preds, target, self.reader.sample_padding)
-
-    def is_counted_in_python(self, segments: Segments | PaddedSegments) -> bool:
-        """Return whether a batch is counted in plain Python: a small one on a CPU that the reader reads in Python."""
-        if not len(segments.hypotheses):
-            return False
-        limit = self.python_limit(segments.kind)
-        if isinstance(segments, PaddedSegments):
-            slots = segments.hypotheses.numel() + segments.references.numel()
-            is_small = slots < limit and not must_use_torch()
-        else:
-            # The number of documents comes first, so that a large batch costs nothing here.
-            sides = segments.hypotheses, segments.references
-            is_small = sum(map(len, sides)) <= limit and sum(map(len, chain(*sides))) < limit
-            if is_small and segments.kind == "text" and self.reader.tokenizer == "zh":
-                is_small = len("".join(segments.documents).encode("utf-8", "surrogatepass")) < limit
-        return is_small and self.reader.reads_in_python(segments)
-
-    def python_limit(self, kind: str) -> int:
-        """Return the size of a batch for which plain Python takes as long as arrays; 0 if only arrays count."""
-        return self._text_limit if kind == "text" else self._token_limit
-
-    def _count_in_python(self, segments: Segments | PaddedSegments) -> Counted:
-        hypotheses, references, counts = self.reader.read_in_python(segments)
-        widths = self.measure.layout.widths
-        others = iter(references)
-        rows: list[list[int]] = []
-        for hypothesis, count in zip(hypotheses, counts, strict=True):
-            row: list[int] = []
-            fields = self.measure.count_in_python(hypothesis, [*islice(others, count)])
-            for values, width in zip(fields, widths, strict=True):
-                row += (values,) if width is None else values
-            rows.append(row)
-        return Counted(rows, segments.known_kind, counts, None)
-
-    def scores(self, rows: Tensor) -> Tensor:
-        """Return the scores ``(..., *score_shape)`` of rows of segments or of sums, equal for equal rows."""
-        return self.measure.score(unpack(rows, self.measure.layout))
-
-    def parts(self, row: Tensor) -> dict[str, Tensor]:
+    def parts(self, row: Array) -> dict[str, Array]:
         """Return the parts of the score of a row by name, see ``Measure.parts``."""
-        return self.measure.parts(unpack(row, self.measure.layout))
+        return self.measure.parts(self.measure.layout.unpack(row))
 
-    def name_values(self, scores: Tensor) -> dict[str, Tensor]:
+    def name_values(self, scores: Array) -> dict[str, Array]:
         """Return the values of scores ``(..., *score_shape)`` by name, each ``(...)``."""
-        if not self.measure.score_shape:
-            return dict.fromkeys(self.values, scores)
-        # An index for each value takes five times as long.
-        columns = scores.flatten(-2).unbind(-1)
-        width = self.measure.score_shape[-1]
-        return {name: columns[key * width + column] for name, (key, column) in self.values.items()}
+        return {name: scores[(..., *index)] for name, index in self.values.items()}
 
     @property
     def pair_index(self) -> tuple[int, ...]:
@@ -207,27 +144,15 @@ class Scorer:
         key, column = self.values[value]
         return replace(self, measure=self.measure.select_key(key), values={value: (0, column)}, titles={})
 
-    def item_rows(self, value: str, rows: Tensor) -> Tensor:
+    def item_rows(self, value: str, rows: Array) -> Array:
         """Return the rows of the metric of one value, from the rows of this metric."""
-        statistics = unpack(rows, self.measure.layout)
         key, _ = self.values[value]
-        return pack(tuple(field[..., key : key + 1] for field in statistics), self.item(value).measure.layout)
+        statistics = (field[..., key : key + 1] for field in self.measure.layout.unpack(rows))
+        return self.item(value).measure.layout.pack(tuple(statistics))
 
     def segment_scorer(self) -> Scorer:
         """Return the metric that scores each segment of a corpus, from the same counts."""
         return replace(self, measure=self.segment_measure or self.measure, average="none")
-
-    def compute_interval(self, score: Tensor, rows: Tensor, confidence: float) -> dict[str, Tensor]:
-        """Return the values of a corpus by name, with the ends of their intervals, ``<name>_low`` and ``<name>_high``.
-
-        ``score`` is the score of ``rows``, ``(segments, fields)``; without segments, both ends are the score.
-        """
-        low = high = score
-        if len(rows):
-            (scores,) = resample_scores([pair_rows(self.measure, self.average, rows.unsqueeze(1))], RESAMPLES, SEED)
-            low, high = (end[0].to(score) for end in interval(scores, confidence))
-        by_suffix = dict(zip(("", *ENDS), map(self.name_values, (score, low, high)), strict=True))
-        return {name + suffix: values[name] for name in self.values for suffix, values in by_suffix.items()}
 
     def signature(self, references: str, kind: str, draws: Mapping[str, str]) -> str:
         """Return everything that affects the score, in sacrebleu's format.
@@ -254,27 +179,6 @@ class MetricRow(NamedTuple):
     make: Callable[..., Scorer]
     text_options: Mapping[str, str] = MappingProxyType({})
     options: Mapping[str, Any] = MappingProxyType({})
-
-
-def count_systems(
-    scorers: Sequence[Scorer], systems: Sequence[Sequence[str]], references: Sequence[str] | Sequence[Sequence[str]]
-) -> Iterator[tuple[int, Tensor]]:
-    """Count texts of one system or several for several metrics, and read a text once for each way of reading.
-
-    There is at least one segment, each with its reference or references.
-
-    Yields:
-        The index of each metric, and its rows ``(systems * segments, fields)``, one reader after another.
-    """
-    readers: list[Reader] = []
-    for reader in (scorer.reader for scorer in scorers):
-        if reader in readers:
-            continue
-        readers.append(reader)
-        batch = reader.read_systems(systems, references)
-        for index, scorer in enumerate(scorers):
-            if scorer.reader == reader:
-                yield index, pack(scorer.measure.statistics(batch), scorer.measure.layout)
 
 
 class Metric(Protocol):

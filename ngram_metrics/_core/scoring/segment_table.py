@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from ngram_metrics._core.basics.lazy import torch
 from ngram_metrics._core.basics.option_checks import pad_ids, refuse_average_none
 from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.text.foreign_values import tensor_types
 from ngram_metrics._core.text.input_forms import Segments, read
 from ngram_metrics._core.text.input_types import Document, Hypotheses, References
 from ngram_metrics._core.text.messages import type_name, visible
@@ -66,7 +66,7 @@ class SegmentTable:
         scores: dict[str, list[float]] = {}
         for name, metric in self._metrics.items():
             scorer: Scorer = metric.scorer.segment_scorer()
-            values = scorer.name_values(scorer(preds, target, metric.device))
+            values = scorer.name_values(scorer.score(scorer.count(preds, target)))
             for title, value in scorer.titles.items():
                 scores[name if len(scorer.titles) == 1 else f"{name}_{title}"] = values[value].tolist()
         texts = _texts(preds, target, self._padding)
@@ -102,7 +102,7 @@ def _texts(preds: Hypotheses, target: References, padding: Sequence[int]) -> lis
 def _text(document: Document, padding: Sequence[int]) -> str:
     """Return text with all characters visible, or tokens or ids without padding, separated by spaces."""
     if not isinstance(document, str):
-        tokens = document.tolist() if isinstance(document, torch.Tensor) else document
+        tokens = document.tolist() if isinstance(document, tensor_types()) else document
         # A negative id is padding too.
         tokens = [token for token in tokens if token not in padding and not (isinstance(token, int) and token < 0)]
         document = " ".join(map(str, tokens))

@@ -9,7 +9,8 @@ from functools import partial
 from numbers import Number
 from typing import Any
 
-from ngram_metrics._core.basics.lazy import np
+import numpy as np
+
 from ngram_metrics._core.text.tokenizer_option import callable_name, tokenizer_signature, vocabulary_package
 
 

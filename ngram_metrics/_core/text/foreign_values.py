@@ -6,7 +6,7 @@ An object of a package exists only if the package is imported.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Literal
 
 from ngram_metrics._core.text.messages import type_name
@@ -52,6 +52,19 @@ def _imported_types(package: str, name: str) -> tuple[Any, ...]:
     module = sys.modules.get(package)
     # A package that another thread is importing may not have its types yet.
     return (getattr(module, name),) if hasattr(module, name) else ()
+
+
+def list_on_host(rows: Sequence[Any]) -> list[Any]:
+    """Return 1-D tensors among rows as lists, from an accelerator in one copy, because each copy waits for it."""
+    types = tensor_types()
+    tensors = [row for row in rows if isinstance(row, types)]
+    if not tensors:
+        return list(rows)
+    if tensors[0].device.type != "cpu" and len({row.device for row in tensors}) == 1:
+        joined = sys.modules["torch"].cat(tensors).cpu()
+        tensors = list(joined.split(list(map(len, tensors))))
+    remaining = iter(tensors)
+    return [next(remaining).tolist() if isinstance(row, types) else row for row in rows]
 
 
 def is_sequence_like(value: object) -> bool:

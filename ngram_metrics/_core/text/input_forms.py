@@ -22,12 +22,14 @@ It imports neither torch nor numpy before it is given a tensor or an array.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Container, Sequence, Set, Sized
+from collections.abc import Container, Sequence, Sized
 from functools import partial
-from itertools import accumulate, chain
+from itertools import accumulate, chain, islice
+from operator import add
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias, cast
 
-from ngram_metrics._core.basics.lazy import np, torch
+import numpy as np
+
 from ngram_metrics._core.text.foreign_values import (
     array_types,
     float_types,
@@ -68,10 +70,9 @@ class Segments(NamedTuple):
         hypotheses: one per segment: a ``str`` for text, else a list or tuple of tokens or a 1-D int64 tensor.
         references: all references in the same form, segment after segment.
         counts: the number of references of each segment, at least 1.
-        hypothesis_counts: for rows of documents, see ``_core.text.groups``: the number of hypotheses of each
+        hypothesis_counts: for rows of documents, see ``_core.text.pool_reader``: the number of hypotheses of each
             row; ``counts`` may then be 0.
         padded: whether each document was a row of a padded tensor or array, hypotheses first; empty if none was.
-        token_types: the types of all tokens, ``int`` for tensors; empty for text.
     """
 
     kind: Kind
@@ -80,7 +81,6 @@ class Segments(NamedTuple):
     counts: list[int]
     hypothesis_counts: list[int] | None = None
     padded: Sequence[bool] = ()
-    token_types: Set[type] = frozenset()
 
     @property
     def known_kind(self) -> Kind | None:
@@ -94,14 +94,35 @@ class Segments(NamedTuple):
         """The hypotheses, followed by the references."""
         return self.hypotheses + self.references
 
-    @property
-    def columns(self) -> list[NDArray[np.int64]]:
-        """The number of documents of each segment or row: hypotheses of each system, and references."""
-        counts = np.array(self.counts, np.int64)
-        if self.hypothesis_counts is not None:
-            return [np.array(self.hypothesis_counts, np.int64), counts]
-        systems = len(self.hypotheses) // max(1, len(counts))
-        return [*[np.ones_like(counts)] * systems, counts]
+    def interleave(self) -> tuple[Documents, NDArray[np.int64] | None]:
+        """Return the hypotheses of each segment or row before its references, and how many documents follow the first.
+
+        The numbers ``(segments,)`` are those of the references; of rows only those with documents count. None stands
+        for one reference of each segment.
+        """
+        if self.hypothesis_counts is None and len(self.references) == len(self.hypotheses):
+            pairs: Documents = [None] * (2 * len(self.hypotheses))
+            pairs[::2] = self.hypotheses
+            pairs[1::2] = self.references
+            return pairs, None
+        documents: Documents = []
+        sizes = []
+        hypotheses, references = iter(self.hypotheses), iter(self.references)
+        for count, reference_count in zip(self.hypothesis_counts or [1] * len(self.counts), self.counts, strict=True):
+            documents += islice(hypotheses, count)
+            documents += islice(references, reference_count)
+            sizes.append(count + reference_count)
+        return documents, np.array([*filter(None, sizes)], np.int64) - 1
+
+    def name_interleaved(self, index: int) -> str:
+        """Return the name of a document for an error message, by its index in ``interleave``."""
+        hypotheses = self.hypothesis_counts or [1] * len(self.counts)
+        row = bisect_right([*accumulate(map(add, hypotheses, self.counts))], index)
+        before = sum(hypotheses[:row]), sum(self.counts[:row])
+        position = index - sum(before)
+        if position < hypotheses[row]:
+            return self.name_of(before[0] + position)
+        return self.name_of(len(self.hypotheses) + before[1] + position - hypotheses[row])
 
     def name_of(self, index: int) -> str:
         """Return the name of a document for an error message, where ``index`` counts hypotheses first."""
@@ -220,7 +241,7 @@ def _read_lists(preds: object, target: object, tensors: tuple[type, ...]) -> Seg
     types |= reference_types
     kind = common_kind(types, batch.documents, batch.name_of)
     padded = [are_padded[0]] * len(hypotheses) + [are_padded[1]] * len(references) if any(are_padded) else ()
-    return batch._replace(kind=kind, padded=padded, token_types=types)
+    return batch._replace(kind=kind, padded=padded)
 
 
 def read_documents(ids: Hypotheses) -> Segments | Tensor:
@@ -236,7 +257,7 @@ def read_documents(ids: Hypotheses) -> Segments | Tensor:
     is_text = not items or isinstance(items[0], str)
     hypotheses, types = checked_segments(items, is_text, segment_name)
     kind = "text" if is_text else common_kind(types, hypotheses, segment_name)
-    return Segments(kind, hypotheses, [], [0] * len(hypotheses), token_types=types)
+    return Segments(kind, hypotheses, [], [0] * len(hypotheses))
 
 
 def to_tensor_or_list(value: object, where: str) -> Any:
@@ -255,6 +276,8 @@ def to_tensor_or_list(value: object, where: str) -> Any:
     if isinstance(value, tensor_types()):
         return _sign_ids(value, where)
     if isinstance(value, array_types()):
+        import torch
+
         is_masked = np.ma.is_masked(value)
         if value.dtype.kind in _NO_NUMBERS:
             if is_masked:
@@ -275,11 +298,15 @@ def to_tensor_or_list(value: object, where: str) -> Any:
 
 def is_dense(ids: Tensor) -> bool:
     """Return whether a tensor is neither nested, quantized nor sparse."""
+    import torch
+
     return not (ids.is_nested or ids.is_quantized) and ids.layout == torch.strided
 
 
 def _sign_ids(ids: Tensor, where: str) -> Tensor:
     """Return a dense tensor of an integer dtype in which torch can compare ids."""
+    import torch
+
     if not is_dense(ids):
         raise TypeError(f"{where} is a nested, quantized or sparse tensor: expected a dense one")
     if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
@@ -340,9 +367,9 @@ def _read_samples(preds: Tensor | NDArray[np.generic], target: object, padding: 
     return _read_padded(hypotheses, _sign_ids(repeated, "target"))._replace(leading_shape=(segments, samples))
 
 
-def refuse_negative(ids: Sequence[int], where: str, separator: int | None = None) -> None:
-    """Raise ValueError for a negative id other than the separator in the segment called ``where``."""
-    negative = [token for token in ids if token < 0 and token != separator]
+def refuse_negative(ids: Sequence[int], where: str) -> None:
+    """Raise ValueError for a negative id in the segment called ``where``."""
+    negative = [token for token in ids if token < 0]
     if negative:
         raise ValueError(
             f"{where} has the id {shortened(negative[0])}: expected indices of a vocabulary, which are not negative, "

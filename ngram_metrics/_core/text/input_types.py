@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from ngram_metrics._core.basics.lazy import np
+import numpy as np
+
 from ngram_metrics._core.text.tokenizer_option import TokenizerName
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ Document: TypeAlias = "Sequence[Hashable] | Tensor | NDArray[np.generic]"
 Hypotheses: TypeAlias = "Sequence[Document] | Document"
 #: One reference, or a list of references, for each segment.
 References: TypeAlias = "Sequence[Document | Sequence[Document]] | Document"
-#: Rows of documents, see ``_core.text.groups``, or one padded integer tensor or array.
+#: Rows of documents, see ``_core.text.pool_reader``, or one padded integer tensor or array.
 Groups: TypeAlias = "Sequence[Sequence[Document] | Document] | Document"
 
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from ngram_metrics._core.basics.lazy import torch
-from ngram_metrics._core.text.foreign_values import frame_package, is_sequence_like, list_values
+import numpy as np
+
+from ngram_metrics._core.counting.batch import Integers
+from ngram_metrics._core.text.foreign_values import frame_package, is_sequence_like, list_values, tensor_types
 from ngram_metrics._core.text.messages import pluralize, shortened, type_name
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 #: A label for each segment, such as the name of its article.
 Labels: TypeAlias = Sequence[Hashable]
 
 
-def cluster_numbers(clusters: Labels, system: str, segments: int) -> Tensor:
-    """Return the number of each segment's cluster, ``(segments,)`` int64 on the CPU, where equal labels are a cluster.
+def cluster_numbers(clusters: Labels, system: str, segments: int) -> Integers:
+    """Return the number of each segment's cluster, ``(segments,)``, where equal labels are a cluster.
 
     Raises TypeError or ValueError for labels that are not those of at least two clusters, or of one segment.
     """
@@ -33,7 +32,7 @@ def cluster_numbers(clusters: Labels, system: str, segments: int) -> Tensor:
             f"clusters has the same label for all {segments} segments, {shortened(labels[0])}: "
             "expected at least two clusters"
         )
-    return torch.tensor([indices[label] for label in labels], dtype=torch.int64, device="cpu")
+    return np.array([indices[label] for label in labels], np.int64)
 
 
 def checked_labels(name: str, labels: Any, system: str, segments: int) -> list[Hashable]:
@@ -46,7 +45,7 @@ def checked_labels(name: str, labels: Any, system: str, segments: int) -> list[H
         )
     for index, label in enumerate(listed):
         # Two tensors are never equal labels: they are compared by their identity.
-        if not isinstance(label, Hashable) or isinstance(label, torch.Tensor):
+        if not isinstance(label, Hashable) or isinstance(label, tensor_types()):
             raise TypeError(f"label {index} of {name} is {shortened(label)}: expected a hashable, such as a str")
         if label != label:
             reason = "and a NaN is not equal to itself"

@@ -1,48 +1,72 @@
-"""From ``preds`` and ``target`` to token ids: the base class of all readers."""
+"""From ``preds`` and ``target`` to batches of token ids: how metrics of words and of characters read.
+
+Text, tokens and lists of ids are read into a ``Batch`` in NumPy, and so are padded ids on a CPU. Padded ids on a device
+stay there, as a ``PaddedBatch`` in torch; so do padded ids anywhere while torch records its operations.
+"""
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Container, Sequence
-from itertools import chain
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ngram_metrics._core.basics.lazy import torch
-from ngram_metrics._core.basics.option_checks import check_booleans, fixed_pad_id, pad_ids, refuse_missing_pad_id
-from ngram_metrics._core.counting.documents import (
-    Batch,
-    DocumentGroups,
-    PaddedSides,
-    RaggedSides,
-    RaggedTokens,
-    has_data,
-    host_counts,
-    padded_sides,
-    ragged_sides,
+import numpy as np
+
+from ngram_metrics._core.basics.arrays import counts_in_torch
+from ngram_metrics._core.basics.option_checks import (
+    check_booleans,
+    fixed_pad_id,
+    pad_ids,
+    pad_signature,
+    refuse_missing_pad_id,
 )
-from ngram_metrics._core.counting.numpy_matches import must_use_torch
-from ngram_metrics._core.text.input_forms import PaddedSegments, Segments, read
+from ngram_metrics._core.counting.batch import (
+    Batch,
+    Integers,
+    batch_of,
+    number_characters,
+    number_ids,
+    number_padded,
+    number_tokens,
+    portions,
+)
+from ngram_metrics._core.text.foreign_values import list_on_host, tensor_types
+from ngram_metrics._core.text.input_forms import PaddedSegments, Segments, refuse_negative
 from ngram_metrics._core.text.input_types import Tokenizer
-from ngram_metrics._core.text.input_warnings import warn_of_texts_as_tokens
-from ngram_metrics._core.text.messages import NameOf
-from ngram_metrics._core.text.numbering import listed_ids, number_ids, number_tensors, number_tokens
-from ngram_metrics._core.text.tokenizer_option import is_for_text_only
-from ngram_metrics._core.text.word_rules import prepare_texts
+from ngram_metrics._core.text.input_warnings import warn_of_another_tokenizer, warn_of_texts_as_tokens
+from ngram_metrics._core.text.messages import NameOf, name_unhashable, shortened
+from ngram_metrics._core.text.tokenizer_option import (
+    batch_tokenizer,
+    check_tokenizer,
+    is_for_text_only,
+    rule_of,
+    tokenizer_signature,
+)
+from ngram_metrics._core.text.word_rules import CHRF_WORDS, END_OF_TEXT, WordRule
+
+if TYPE_CHECKING:
+    from ngram_metrics._core.counting.padded_batch import PaddedBatch
+
+    Batches: TypeAlias = Sequence[Batch] | Sequence[PaddedBatch]
+
+#: Follows each document of tokens that are no rule's words.
+_END = object()
 
 
 class Reader(ABC):
-    """How ``preds`` and ``target`` are read: the settings, as arrays, and a few texts in plain Python.
+    """How ``preds`` and ``target`` are read.
 
     Attributes:
         pad_id: the id or ids that are not tokens, which are dropped at every position. A padded tensor needs it.
         tokenizer: for metrics of words, see ``_core.text.tokenizer_option``.
         samples: whether hypotheses may be samples, padded ids ``(segments, samples, width)``.
         sentence_separator_id: an id between the sentences of a summary. It may be negative, and is then not padding.
-        reads_text_in_python: whether ``read_texts_in_python`` reads texts.
     """
 
     pad_id: int | Sequence[int] | None
-    reads_text_in_python = False
     tokenizer: Tokenizer | None = None
     lowercase: bool = False
     samples: bool = False
@@ -52,20 +76,49 @@ class Reader(ABC):
         check_booleans(self)
         object.__setattr__(self, "pad_id", fixed_pad_id(self.pad_id))
 
-    def prepare(self, texts: Sequence[str]) -> Sequence[str]:
-        """Return texts as they are split into words or characters."""
-        return prepare_texts(texts, self.lowercase)
-
-    def read_texts_in_python(self, texts: Sequence[str], hypotheses: int, name_of: NameOf) -> Sequence[Any]:
-        """Read each text as ``_core.counting.python_matches`` counts it.
-
-        The first ``hypotheses`` texts are the hypotheses; the references follow. ``name_of`` names a text in an error.
-        """
-        raise NotImplementedError
-
     @abstractmethod
     def signature(self, kind: str) -> dict[str, str]:
         """Return the settings that affect the score of a kind of input, or ``?`` before any, by name, as strings."""
+
+    @abstractmethod
+    def _text_options(self) -> dict[str, object]:
+        """Return the options that are for text only, by name, with None or False if they are not set."""
+
+    @abstractmethod
+    def _encode_text(self, segments: Segments) -> Sequence[Batch]:
+        """Encode texts."""
+
+    @property
+    def can_stay_padded(self) -> bool:
+        """Whether padded ids on a device, or in a recorded graph, are read without a copy to the CPU."""
+        return True
+
+    @property
+    def sample_padding(self) -> tuple[int, ...] | None:
+        """The ids that are not tokens, if hypotheses may be samples, else None."""
+        return pad_ids(self.pad_id) if self.samples else None
+
+    def encode(self, segments: Segments | PaddedSegments) -> Batches:
+        """Turn segments that ``_core.text.input_forms`` has read into token ids, one batch for each kind of token.
+
+        Raises:
+            TypeError: a token that is not hashable; a callable that returned an object of a wrong type.
+            ValueError: options for text together with tokens or ids; a padded tensor without ``pad_id``; in a sequence
+                or 1-D tensor a negative id that is not in ``pad_id``.
+        """
+        if segments.kind == "text":
+            return self._encode_text(segments)
+        dropped = self._check_options(segments)
+        if isinstance(segments, PaddedSegments):
+            return self._encode_padded(segments, dropped)
+        if segments.kind == "ids":
+            return self._encode_ids(segments, dropped)
+        self.check_tokens(segments)
+        return [encode_tokens(segments)]
+
+    def prepare(self, texts: Sequence[str]) -> Sequence[str]:
+        """Return texts as they are split into words or characters."""
+        return list(map(str.lower, texts)) if self.lowercase else texts
 
     def check_text_options(self, kind: str) -> None:
         """Raise ValueError for an option for text, if the segments are of another kind."""
@@ -80,127 +133,20 @@ class Reader(ABC):
         """Warn of tokens that are whole texts."""
         warn_of_texts_as_tokens(segments.hypotheses, segments.references, segments.name_of)
 
-    @abstractmethod
-    def _text_options(self) -> dict[str, object]:
-        """Return the options that are for text only, by name, with None or False if they are not set."""
+    def _encode_ids(self, segments: Segments, dropped: tuple[int, ...]) -> Sequence[Batch]:
+        """Encode lists and 1-D tensors of ids, without those in ``dropped``."""
+        return [number_ids(*flatten_ids(segments, dropped, None))]
 
-    def read_systems(
-        self, systems: Sequence[Sequence[str]], references: Sequence[str] | Sequence[Sequence[str]]
-    ) -> Batch:
-        """Read the texts of several systems, one per segment, into a batch of all segments of each system in turn.
+    def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batches:
+        """Encode padded ids, those on a device without waiting for it."""
+        sides = segments.hypotheses, segments.references
+        if counts_in_torch(*sides):
+            from ngram_metrics._core.counting.padded_batch import pad_batch  # imports torch
 
-        The errors are those of ``read`` and ``encode``.
-        """
-        segments = read(systems[0], references)
-        assert isinstance(segments, Segments)
-        every = list(chain.from_iterable(systems))
-        batch = self.encode(segments._replace(hypotheses=every))
-        if len(systems) == 1:
-            return batch
-        parts: dict[str, Any] = {}
-        for name in ("sides", "words", "summaries"):
-            if (part := getattr(batch, name)) is not None:
-                # Summaries have a group for each reference, and not for each segment.
-                repeated = torch.arange(len(part.references.counts), device="cpu").repeat(len(systems))
-                parts[name] = part._replace(references=part.references.take(repeated))
-        return batch._replace(**parts)
-
-    def encode(self, segments: Segments | PaddedSegments) -> Batch:
-        """Turn segments that ``_core.text.input_forms`` has read into token ids.
-
-        Raises:
-            TypeError: a token that is not hashable; a callable that returned an object of a wrong type.
-            ValueError: options for text together with tokens or ids; a padded tensor without ``pad_id``; in a sequence
-                or 1-D tensor a negative id that is not in ``pad_id``.
-        """
-        if segments.kind == "text":
-            return self._encode_text(segments)
-        dropped = self._check_options(segments)
-        if isinstance(segments, PaddedSegments):
-            return self._encode_padded(segments, dropped)
-        return self._encode_tokens(segments, dropped)
-
-    @property
-    def sample_padding(self) -> tuple[int, ...] | None:
-        """The ids that are not tokens, if hypotheses may be samples, else None."""
-        return pad_ids(self.pad_id) if self.samples else None
-
-    def reads_in_python(self, segments: Segments | PaddedSegments) -> bool:
-        """Return whether ``read_in_python`` reads these segments.
-
-        It does not read texts if the reader has an external tokenizer or another callable, tokens other than ``str``,
-        integers other than ``int``, and tensors without data, as in ``torch.vmap``.
-        """
-        if isinstance(segments, PaddedSegments):
-            is_read = segments.leading_shape is None and self.sentence_separator_id is None
-            return is_read and bool(pad_ids(self.pad_id)) and all(map(has_data, segments[:2]))
-        if segments.kind == "text":
-            return self.reads_text_in_python
-        if not segments.token_types <= {int if segments.kind == "ids" else str}:
-            return False
-        return all(has_data(document) for document in segments.documents if isinstance(document, torch.Tensor))
-
-    def read_in_python(
-        self, segments: Segments | PaddedSegments
-    ) -> tuple[Sequence[object], Sequence[object], list[int]]:
-        """Return hypotheses, references and how many each segment has, as ``Measure.count_in_python`` counts them.
-
-        The errors are those of ``encode``.
-        """
-        listed = self._list_padded(segments) if isinstance(segments, PaddedSegments) else segments
-        first = len(listed.hypotheses)
-        if listed.kind == "text":
-            documents = self.read_texts_in_python(listed.documents, first, listed.name_of)
-        else:
-            documents = self._read_tokens_in_python(listed)
-        return documents[:first], documents[first:], listed.counts
-
-    def _read_tokens_in_python(self, segments: Segments) -> Sequence[Any]:
-        """Read tokens or ids, the hypotheses first."""
-        dropped = self._check_options(segments)
-        if segments.kind == "tokens":
-            self.check_tokens(segments)
-            return segments.documents
-        return listed_ids(segments, dropped, self.sentence_separator_id)
-
-    def _list_padded(self, segments: PaddedSegments) -> Segments:
-        """Return padded ids as lists, without missing references and without the ids that are not tokens."""
-        padding = {*pad_ids(self.pad_id)}
-        hypotheses = [_tokens(row, padding) for row in segments.hypotheses.tolist()]
-        references: list[list[int]] = []
-        counts = []
-        for rows in segments.references.tolist():
-            present = [tokens for row in rows if (tokens := _tokens(row, padding))]
-            if rows and not present:
-                present = [[]]  # all references are missing: one empty reference stands for them
-            references += present
-            counts.append(len(present))
-        return Segments("ids", hypotheses, references, counts)
-
-    @abstractmethod
-    def _encode_text(self, segments: Segments) -> Batch:
-        """Encode texts."""
-
-    def _encode_tokens(self, segments: Segments, dropped: tuple[int, ...]) -> Batch:
-        """Encode sequences of tokens or ids, without the ids in ``dropped``."""
-        documents = segments.documents
-        if documents and all(isinstance(document, torch.Tensor) for document in documents):
-            tokens = number_tensors(segments, dropped)
-        elif segments.kind == "tokens":
-            self.check_tokens(segments)
-            tokens = number_tokens(documents, segments.name_of)
-        else:
-            tokens = number_ids(listed_ids(segments, dropped))
-        return batch_of(segments, tokens)
-
-    def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batch:
-        """Encode padded ids without gaps: on a CPU as lists, else in steps that do not depend on data."""
-        sides: RaggedSides | PaddedSides
-        if must_use_torch() or not all(map(has_data, segments[:2])):
-            sides = padded_sides(segments.hypotheses, segments.references, dropped, self.sentence_separator_id)
-        else:
-            sides = ragged_sides(segments.hypotheses, segments.references, dropped, self.sentence_separator_id)
-        return Batch(sides, segments.leading_shape)
+            return [pad_batch(*sides, dropped, self.sentence_separator_id)]
+        hypotheses, references = (side.numpy() for side in sides)
+        batch = number_padded(hypotheses, references, dropped, self.sentence_separator_id)
+        return [batch if self.sentence_separator_id is None else batch.without_sentence_ends()]
 
     def _check_options(self, segments: Segments | PaddedSegments) -> tuple[int, ...]:
         """Return the ids that are not tokens, or raise ValueError for an option for text or padded ids without them."""
@@ -211,18 +157,161 @@ class Reader(ABC):
         return padding if segments.kind == "ids" else ()
 
 
-def _tokens(row: Sequence[int], dropped: Container[int]) -> list[int]:
-    """Return the ids of a padded row that are tokens."""
-    return [token for token in row if token >= 0 and token not in dropped]
+@dataclass(frozen=True)
+class WordReader(Reader):
+    """Reads words, after ``lowercase`` by the ``tokenizer``, see ``_core.text.tokenizer_option``, which is checked.
+
+    With ``samples`` hypotheses may be padded ids ``(segments, samples, width)``.
+    """
+
+    tokenizer: Tokenizer | None = None
+    lowercase: bool = False
+    pad_id: int | Sequence[int] | None = None
+    # Not compared: it changes nothing that both read.
+    samples: bool = field(default=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_tokenizer(self.tokenizer)
+        super().__post_init__()
+
+    def signature(self, kind: str) -> dict[str, str]:
+        case = "lc" if self.lowercase else "mixed"
+        return {"case": case, **tokenizer_signature(self.tokenizer, kind), **pad_signature(self.pad_id)}
+
+    def _text_options(self) -> dict[str, object]:
+        return {"tokenizer": self.tokenizer, "lowercase": self.lowercase}
+
+    def _encode_text(self, segments: Segments) -> Sequence[Batch]:
+        warn_of_another_tokenizer(self.tokenizer, segments.hypotheses, segments.references)
+        documents, counts = segments.interleave()
+        texts = self.prepare(documents)
+        ranges = portions(len(texts), counts)
+        rule = rule_of(self.tokenizer)
+        if rule is not None:
+            ids, bound = number_words(rule, texts, ranges)
+        else:
+            words = batch_tokenizer(self.tokenizer)(texts, segments.name_interleaved)
+            ids, bound = number_documents(words, ranges, segments.name_interleaved)
+        return [batch_of(ids, bound, counts)]
 
 
-def batch_of(segments: Segments, tokens: RaggedTokens) -> Batch:
-    """Return a batch from the tokens of all documents."""
-    return Batch(sides_of(segments, tokens))
+@dataclass(frozen=True)
+class CharacterReader(Reader):
+    """Reads characters, which may also be tokens: a ``str`` of one character, or another hashable.
+
+    An emoji of several code points is several characters, as in sacrebleu. Whitespace is every character at which
+    ``str.split()`` splits, including the tab, the no-break space and the ideographic space. Ids are counted as
+    characters. With ``words``, for chrF++, words are read too, with punctuation split off.
+    """
+
+    lowercase: bool = False
+    whitespace: bool = False
+    words: bool = False
+    pad_id: int | Sequence[int] | None = None
+
+    def signature(self, kind: str) -> dict[str, str]:
+        """Return the settings that affect the score, in sacrebleu's terms."""
+        fields = {"case": "lc" if self.lowercase else "mixed", "space": "yes" if self.whitespace else "no"}
+        return {**fields, **pad_signature(self.pad_id)}
+
+    def _text_options(self) -> dict[str, object]:
+        return {"lowercase": self.lowercase, "whitespace": self.whitespace, "word_order": self.words}
+
+    def check_tokens(self, segments: Segments) -> None:
+        """Raise TypeError for a ``str`` of more or less than one character, such as a word."""
+        for index, document in enumerate(segments.documents):
+            for token in document:
+                if isinstance(token, str) and len(token) != 1:
+                    raise TypeError(
+                        f"{segments.name_of(index)} has the token {shortened(token)}, but this metric counts "
+                        "characters: expected text, such as words joined by spaces, or tokens of one character each"
+                    )
+
+    def _encode_text(self, segments: Segments) -> Sequence[Batch]:
+        documents, counts = segments.interleave()
+        texts = self.prepare(documents)
+        batches = [number_characters(texts, counts, self.whitespace)]
+        if self.words:
+            ids, bound = number_words(CHRF_WORDS, texts, portions(len(texts), counts))
+            batches.append(batch_of(ids, bound, counts))
+        return batches
 
 
-def sides_of(segments: Segments, tokens: RaggedTokens) -> RaggedSides:
-    """Split tokens into hypotheses and the references that follow them."""
-    first = len(segments.hypotheses)
-    references = DocumentGroups(tokens.slice(first, tokens.documents), host_counts(segments.counts))
-    return RaggedSides(tokens.slice(0, first), references)
+def number_words(
+    rule: WordRule, texts: Sequence[str], ranges: Iterable[slice], stem: Callable[[str], str] | None = None
+) -> tuple[Integers, int]:
+    """Number the words of texts by a rule, or their stems, as ``number_tokens`` does.
+
+    The ``ranges`` are texts of whole segments.
+    """
+    parts = (rule.words(texts[some]) for some in ranges)
+    if stem is not None:
+        parts = ([*map(stem, words)] for words in parts)  # the end of a text has no stem but itself
+    return number_tokens(parts, END_OF_TEXT)
+
+
+def encode_tokens(segments: Segments) -> Batch:
+    """Encode segments of tokens, or raise TypeError for one that is not hashable."""
+    documents, counts = segments.interleave()
+    ids, bound = number_documents(documents, portions(len(documents), counts), segments.name_interleaved)
+    return batch_of(ids, bound, counts)
+
+
+def number_documents(
+    documents: Sequence[Sequence[Hashable]], ranges: Iterable[slice], name_of: NameOf
+) -> tuple[Integers, int]:
+    """Number the tokens of documents as ``number_tokens`` does; an error names the document."""
+    parts = (
+        [*chain.from_iterable(chain.from_iterable(zip(documents[some], repeat((_END,)), strict=False)))]
+        for some in ranges
+    )
+    try:
+        return number_tokens(parts, _END)
+    except TypeError:
+        name_unhashable(documents, name_of)
+        raise
+
+
+def flatten_ids(
+    segments: Segments, dropped: Sequence[int], separator: int | None
+) -> tuple[Integers, Integers, Integers | None]:
+    """Return all ids of lists and 1-D tensors, those of each document, and the references of each segment.
+
+    Ids in ``dropped`` are left out, but not the ``separator``. Another negative id raises ValueError, but in a row of a
+    padded tensor it is left out.
+    """
+    documents, counts = segments.interleave()
+    tokens, lengths = _join_ids(documents)
+    is_kept = np.ones(len(tokens), np.bool_)
+    for padding in dropped:
+        if padding != separator:
+            is_kept &= tokens != padding
+    is_negative = is_kept & (tokens < 0)
+    if separator is not None:
+        is_negative &= tokens != separator
+    if is_negative.any():
+        owner = np.arange(len(lengths)).repeat(lengths)
+        first = len(segments.hypotheses)
+        padded = segments.padded or [False] * len(documents)
+        flags, _ = segments._replace(hypotheses=[*padded[:first]], references=[*padded[first:]]).interleave()
+        refused = (is_negative & ~np.array(flags)[owner]).nonzero()[0]
+        if len(refused):
+            refuse_negative([int(tokens[refused[0]])], segments.name_interleaved(owner[refused[0]]))
+        is_kept &= ~is_negative
+    if not is_kept.all():
+        lengths = np.bincount(np.arange(len(lengths)).repeat(lengths)[is_kept], minlength=len(lengths))
+        tokens = tokens[is_kept]
+    return tokens, lengths, counts
+
+
+def _join_ids(documents: Sequence[Any]) -> tuple[Integers, Integers]:
+    """Return the ids of documents, int64 or Python integers, and the number of ids of each document."""
+    lengths = np.fromiter(map(len, documents), np.int64, len(documents))
+    tensors = tensor_types()
+    if documents and all(isinstance(document, tensors) for document in documents):
+        return sys.modules["torch"].cat(documents).cpu().numpy(), lengths
+    tokens = [*chain.from_iterable(list_on_host(documents))]
+    try:
+        return np.fromiter(tokens, np.int64, len(tokens)), lengths
+    except OverflowError:
+        return np.array([*map(int, tokens)], object), lengths

@@ -13,53 +13,47 @@ a document of tokens or ids is one sentence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, repeat
+from itertools import chain
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING
 
-from ngram_metrics._core.basics.lazy import np, torch
+import numpy as np
+
 from ngram_metrics._core.basics.option_checks import check_id, pad_signature
-from ngram_metrics._core.counting.documents import (
+from ngram_metrics._core.counting.batch import (
+    END_OF_SENTENCE,
     Batch,
-    DocumentGroups,
-    PaddedReferences,
-    PaddedSides,
-    RaggedSides,
-    RaggedSummaries,
-    RaggedTokens,
-    drop_from_sides,
-    host_counts,
-    owners,
-    padded_sides,
+    Integers,
+    batch_of,
+    end_sentences,
+    number_ids,
+    number_padded,
+    portions,
 )
 from ngram_metrics._core.text.input_forms import PaddedSegments, Segments
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.input_warnings import warn_of_no_words
 from ngram_metrics._core.text.messages import NameOf, shortened, type_name
-from ngram_metrics._core.text.numbering import listed_ids, number_ids, number_tokens
-from ngram_metrics._core.text.reader import Reader, batch_of
-from ngram_metrics._core.text.single_texts import (
-    SPLIT_AT_LINES,
-    normalize,
-    read_summaries,
-    rouge_words,
-    split_ids,
-    split_sentences,
-    summary_of_ids,
-)
+from ngram_metrics._core.text.reader import Reader, flatten_ids, number_documents, number_words
 from ngram_metrics._core.text.stemmer import rouge_stem
 from ngram_metrics._core.text.tokenizer_option import (
+    batch_tokenizer,
+    call_each,
     callable_name,
     check_tokenizer,
     reads_text_as_it_is,
     rule_of,
     tokenizer_signature,
 )
-from ngram_metrics._core.text.word_bounds import ROUGE, Integers, Rule
-from ngram_metrics._core.text.word_rules import has_splitter
-from ngram_metrics._core.text.words import number_words
+from ngram_metrics._core.text.word_rules import ROUGE_WORDS, rouge_text
+
+if TYPE_CHECKING:
+    from ngram_metrics._core.text.reader import Batches
+
+#: The tokenizers that split words at newlines, so that a text has the words of its lines.
+_SPLIT_AT_LINES = (None, "unicode")
 
 
 @dataclass(frozen=True)
@@ -90,8 +84,6 @@ class RougeReader(Reader):
             if isinstance(separator, bool) or not isinstance(separator, Integral):
                 raise TypeError(f"sentence_separator_id is {shortened(separator)}: expected an integer or None")
             check_id(int(separator), "sentence_separator_id")
-        has_callable = self.normalizer is not None or self.sentence_splitter is not None
-        object.__setattr__(self, "reads_text_in_python", not has_callable and has_splitter(self.tokenizer))
 
     def signature(self, kind: str) -> dict[str, str]:
         """Return the settings that affect the score, as strings, with ``rule`` for rouge_score's rule."""
@@ -115,103 +107,99 @@ class RougeReader(Reader):
         """Whether the ASCII rule is applied to a text, so that only a-z and 0-9 remain."""
         return self.normalizer is None and not reads_text_as_it_is(self.tokenizer)
 
-    def read_texts_in_python(self, texts: Sequence[str], hypotheses: int, name_of: NameOf) -> Sequence[Any]:
-        """Read the words and the sentences of each summary."""
-        reading = self.use_stemmer, self.normalizer, self.tokenizer, self.sentence_splitter
-        summaries = read_summaries(texts, self.sentences, *reading, name_of)
-        if self.follows_ascii_rule:
-            warn_of_no_words(texts, [len(words) for words, _ in summaries])
-        return summaries
-
-    def _read_tokens_in_python(self, segments: Segments) -> Sequence[object]:
-        documents = super()._read_tokens_in_python(segments)
-        separator = self.sentence_separator_id
-        if separator is None or segments.kind != "ids":
-            return documents
-        return [summary_of_ids(document, separator) for document in documents]
-
-    def _encode_text(self, segments: Segments) -> Batch:
-        batch = self._encode_words(segments)
-        if self.follows_ascii_rule and isinstance(batch.sides, RaggedSides):
-            lengths = torch.cat((batch.sides.hypotheses.lengths, batch.sides.references.tokens.lengths))
-            warn_of_no_words(segments.documents, lengths)
-        return batch
-
-    def _encode_words(self, segments: Segments) -> Batch:
-        texts = segments.documents
-        splitter = self.sentence_splitter
-        if not self.sentences:
-            return batch_of(segments, self._number(texts, segments.name_of, segments.columns))
-        if splitter is None and self.normalizer is None and self._rule is not None and self.tokenizer in SPLIT_AT_LINES:
-            lines = self._number(texts, segments.name_of, segments.columns, by_line=True)
-            text = owners(host_counts([1 + newlines for newlines in map(str.count, texts, repeat("\n"))]))
-            # A line without words is no sentence.
-            lengths = lines.lengths[lines.lengths > 0]
-            counts = text[lines.lengths > 0].bincount(minlength=len(texts))
-            return _batch_lines(segments, DocumentGroups(lines._replace(lengths=lengths), counts))
-        split = split_sentences(texts, splitter, segments.name_of)
-        owner = [index for index, lines in enumerate(split) for _ in lines]
-        sizes = map(len, split)
-        columns = [np.array([sum(islice(sizes, size)) for size in column]) for column in segments.columns]
-        every = list(chain.from_iterable(split))
-        lines = self._number(every, lambda index: segments.name_of(owner[index]), columns)
-        whole = self._number(texts, segments.name_of, segments.columns)
-        return _add_summaries(segments, whole, DocumentGroups(lines, host_counts(list(map(len, split)))))
-
-    def _encode_tokens(self, segments: Segments, dropped: tuple[int, ...]) -> Batch:
-        separator = self.sentence_separator_id
-        if separator is None or segments.kind != "ids":
-            return super()._encode_tokens(segments, dropped)
-        split = [split_ids(document, separator) for document in listed_ids(segments, dropped, separator)]
-        lines = number_ids(list(chain.from_iterable(split)))
-        return _batch_lines(segments, DocumentGroups(lines, host_counts(list(map(len, split)))))
-
-    def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batch:
-        batch = super()._encode_padded(segments, dropped)
-        separator = self.sentence_separator_id
-        sides = batch.sides
-        if separator is None or (isinstance(sides, RaggedSides) and not self.sentences):
-            return batch
-        # A reference of separators alone is empty and not missing, unless the separator is padding too.
-        with_separators = padded_sides(*segments[:2], dropped, separator) if isinstance(sides, RaggedSides) else sides
-        present = with_separators.references.present
-
-        def without(ids: tuple[int, ...]) -> PaddedSides:
-            hypotheses, references = drop_from_sides(*segments[:2], ids, separator)
-            return PaddedSides(hypotheses, PaddedReferences(references, present))
-
-        if isinstance(sides, PaddedSides):
-            batch = batch._replace(sides=without((*dropped, separator)))
-        if not self.sentences:
-            return batch
-        separated = without(tuple(padding for padding in dropped if padding != separator))
-        return batch._replace(summaries=separated, separator_id=separator)
-
     @property
-    def _rule(self) -> Rule | None:
-        """The rule that finds the words, or None if an external tokenizer does."""
-        return ROUGE if self.tokenizer is None and self.normalizer is None else rule_of(self.tokenizer)
+    def can_stay_padded(self) -> bool:
+        """Whether summaries are whole documents: their sentences are compared on the CPU."""
+        return self.sentence_separator_id is None or not self.sentences
 
-    def _number(
-        self, texts: list[str], name_of: NameOf, columns: Sequence[Integers], by_line: bool = False
-    ) -> RaggedTokens:
-        """Number the words of texts, or of their lines, with ``columns`` as in ``number_words``."""
-        if self._rule is None:
-            words = rouge_words(texts, self.use_stemmer, self.normalizer, self.tokenizer, name_of)
-            return number_tokens(words, name_of)
+    def _encode_text(self, segments: Segments) -> Sequence[Batch]:
+        texts, counts = segments.interleave()
+        name_of = segments.name_interleaved
+        shares_words = self.sentence_splitter is None and self.normalizer is None and self.tokenizer in _SPLIT_AT_LINES
+        batches: list[Batch] = []
+        if self.sentences and shares_words:
+            batches += self._split_summaries(self._encode_sentences(texts, counts, name_of))
+        else:
+            batches.append(batch_of(*self._number(texts, portions(len(texts), counts), name_of), counts))
+            if self.sentences:
+                batches.append(self._encode_sentences(texts, counts, name_of))
+        if self.follows_ascii_rule:
+            warn_of_no_words(texts, batches[0].lengths.tolist())
+        return batches
+
+    def _encode_sentences(self, texts: Sequence[str], counts: Integers | None, name_of: NameOf) -> Batch:
+        """Return the words of texts with the ends of sentences."""
+        split = self._split_sentences(texts, name_of)
+        sentences = np.fromiter(map(len, split), np.int64, len(split))  # (documents,)
+        stops = np.append(0, sentences.cumsum())
+        ranges = (slice(stops[some.start], stops[some.stop]) for some in portions(len(texts), counts))
+
+        def name_sentence(index: int) -> str:
+            return name_of(int(stops.searchsorted(index, side="right")) - 1)
+
+        ids, bound = self._number([*chain.from_iterable(split)], ranges, name_sentence)
+        end_sentences(ids, sentences)
+        return batch_of(ids, bound, counts)
+
+    def _split_sentences(self, texts: Sequence[str], name_of: NameOf) -> list[Sequence[str]]:
+        """Return the sentences of each text, at least one: its lines, or what a caller's splitter returns."""
+        if self.sentence_splitter is None:
+            return [text.split("\n") for text in texts]
+        split = call_each(self.sentence_splitter, "sentence_splitter", "str", texts, name_of)
+        for index, sentence in ((index, sentence) for index, text in enumerate(split) for sentence in text):
+            if not isinstance(sentence, str):
+                raise TypeError(
+                    f"the sentence_splitter returned {type_name(sentence)} among the sentences of {name_of(index)}: "
+                    "expected a sequence of str"
+                )
+        return [sentences or [""] for sentences in split]
+
+    def _number(self, texts: Sequence[str], ranges: Iterable[slice], name_of: NameOf) -> tuple[Integers, int]:
+        """Number the words of texts, as ``number_words`` does."""
         if self.normalizer is not None:
-            texts = normalize(texts, self.normalizer, name_of)
-        return number_words(self._rule, texts, columns, by_line, rouge_stem if self.use_stemmer else None)
+            texts = self._normalize(texts, name_of)
+        rule = ROUGE_WORDS if self.tokenizer is None and self.normalizer is None else rule_of(self.tokenizer)
+        if rule is not None:
+            return number_words(rule, texts, ranges, rouge_stem if self.use_stemmer else None)
+        if self.follows_ascii_rule:
+            texts = [*map(rouge_text, texts)]
+        documents: list[Sequence[Hashable]] = []
+        for index, words in enumerate(batch_tokenizer(self.tokenizer)(texts, name_of)):
+            words = [word for word in words if word != ""]
+            documents.append(_stem(words, name_of(index)) if self.use_stemmer else words)
+        return number_documents(documents, ranges, name_of)
+
+    def _normalize(self, texts: Sequence[str], name_of: NameOf) -> list[str]:
+        """Return what a caller's normalizer makes of each text, or raise TypeError if that is not text."""
+        assert self.normalizer is not None
+        normalized = [*map(self.normalizer, texts)]
+        for index, text in enumerate(normalized):
+            if not isinstance(text, str):
+                raise TypeError(f"the normalizer returned {type_name(text)} for {name_of(index)}: expected a str")
+        return normalized
+
+    def _encode_ids(self, segments: Segments, dropped: tuple[int, ...]) -> Sequence[Batch]:
+        separator = self.sentence_separator_id
+        return self._split_summaries(number_ids(*flatten_ids(segments, dropped, separator), separator))
+
+    def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batches:
+        if self.can_stay_padded:
+            return super()._encode_padded(segments, dropped)
+        hypotheses, references = (side.cpu().numpy() for side in (segments.hypotheses, segments.references))
+        return self._split_summaries(number_padded(hypotheses, references, dropped, self.sentence_separator_id))
+
+    def _split_summaries(self, summaries: Batch) -> Sequence[Batch]:
+        """Return whole documents and, if there are several sentences in one, documents with the ends of sentences."""
+        if not (summaries.ids == END_OF_SENTENCE).any():
+            return [summaries]
+        words = summaries.without_sentence_ends()
+        return [words, summaries] if self.sentences else [words]
 
 
-def _batch_lines(segments: Segments, lines: DocumentGroups) -> Batch:
-    """Return a batch of documents that consist of lines."""
-    whole = lines.join()
-    return _add_summaries(segments, whole, lines) if (lines.counts > 1).any() else batch_of(segments, whole)
-
-
-def _add_summaries(segments: Segments, whole: RaggedTokens, lines: DocumentGroups) -> Batch:
-    """Return a batch of whole documents, together with the sentences of each."""
-    first = len(segments.hypotheses)
-    summaries = RaggedSummaries(lines.slice(0, first), lines.slice(first, len(lines.counts)))
-    return batch_of(segments, whole)._replace(summaries=summaries)
+def _stem(words: Sequence[Hashable], name: str) -> list[str]:
+    try:
+        return [*map(rouge_stem, words)]
+    except TypeError as error:
+        raise TypeError(
+            f"use_stemmer=True needs words, but the tokenizer returned {shortened(words)} for {name}"
+        ) from error

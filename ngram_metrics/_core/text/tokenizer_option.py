@@ -15,8 +15,7 @@ from functools import cache, partial
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from ngram_metrics._core.text.messages import NameOf, shortened, type_name
-from ngram_metrics._core.text.word_bounds import NAMED, Rule
-from ngram_metrics._core.text.word_rules import has_splitter
+from ngram_metrics._core.text.word_rules import RULES, WordRule
 
 #: The rules of ``_core.text.word_rules``, and sacrebleu's tokenizers that use MeCab.
 TokenizerName: TypeAlias = Literal["13a", "char", "intl", "ja-mecab", "ko-mecab", "none", "unicode", "zh"]
@@ -31,15 +30,14 @@ _OF_SACREBLEU = {"ja-mecab": "tokenizer_ja_mecab.TokenizerJaMecab", "ko-mecab": 
 _DOWNLOADING = ("spm", "flores101", "flores200", "spBLEU-1K")
 
 
-def rule_of(tokenizer: object) -> Rule | None:
+def rule_of(tokenizer: object) -> WordRule | None:
     """Return the rule of a tokenizer, or None for an external tokenizer."""
-    name = "none" if tokenizer is None else tokenizer
-    return NAMED.get(name) if isinstance(name, str) else None
+    return RULES.get(tokenizer) if tokenizer is None or isinstance(tokenizer, str) else None
 
 
 def check_tokenizer(tokenizer: object) -> None:
     """Raise the errors of ``batch_tokenizer`` for an external tokenizer, and none for a rule."""
-    if not has_splitter(tokenizer):
+    if rule_of(tokenizer) is None:
         batch_tokenizer(tokenizer)
 
 

@@ -1,11 +1,8 @@
-"""What a word is: one table of rules, and the words of a single text, by one expression for each rule.
+"""What a word is: one table of rules, and the words of many texts or of one.
 
-Each rule gives the same words as the tokenizer after which it is named. Words are always split at whitespace, as by
-``str.split``. ``_core.text.word_bounds`` finds the words of many texts at once by the same table.
-
-The rules 13a, zh and intl split off stops, such as ``.`` and ``,``. A stop stays in a word only if a number follows. A
-single stop must follow a number too, and joins the two. The last stop of a run begins a word instead. As mteval matches
-stops two characters at a time, an odd run must then follow a number, and an even run anything else.
+Each rule gives the same words as the tokenizer after which it is named. All texts are joined, a line feed around each;
+expressions put spaces around what is a word by itself; and ``str.split`` parts each line at whitespace. So no word
+contains whitespace, and no step but the last is taken text by text.
 """
 
 from __future__ import annotations
@@ -17,6 +14,9 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import chain, groupby
 from typing import NamedTuple
+
+#: What follows the words of a text, and is no word of any rule.
+END_OF_TEXT = "\n"
 
 #: The letters and digits of Han, Hiragana and Katakana: the first and the last code point of each range. They are the
 #: letters and numbers (category L or N) of Unicode 17.0 that are used with one of the three scripts (property
@@ -52,50 +52,125 @@ CHINESE_RANGES = (
 )  # fmt: skip
 
 
-class Members(NamedTuple):
-    """The characters of a class of a regular expression, and of general categories of Unicode."""
-
-    written: str = ""
-    categories: str = ""
-
-    def has(self, character: str) -> bool:
-        """Return whether a character is one of them."""
-        if self.written and re.match(f"[{self.written}]", character):
-            return True
-        return unicodedata.category(character)[0] in self.categories
-
-    def pattern(self) -> str:
-        """Return all of them, as they are written in a class of an expression."""
-        return self.written + "".join(_categories()[letter] for letter in self.categories)
-
-
 class WordRule(NamedTuple):
-    """A rule for what is a word. A character is of the first kind that has it, and whitespace is of none.
+    """A rule for what is a word.
+
+    Attributes:
+        prepare: rewrites a text first. Its words stand in the result one after another, ROUGE's in lower case.
+        set_apart: takes rewritten texts, a line feed before and after each, and puts whitespace between words.
+    """
+
+    prepare: Callable[[str], str] = str
+    set_apart: Callable[[str], str] = str
+
+    def words(self, texts: Sequence[str]) -> list[str]:
+        r"""Return the words of each text and after them ``END_OF_TEXT``.
+
+        Those of ``["a b", "c"]`` are ``["a", "b", "\n", "c", "\n"]``.
+        """
+        prepared = [self.prepare(text).replace("\n", " ") for text in texts]
+        words: list[str] = []
+        for line in self.set_apart("\n".join(("", *prepared, ""))).split("\n")[1:-1]:
+            words += line.split()
+            words.append(END_OF_TEXT)
+        return words
+
+
+class _StopClasses(NamedTuple):
+    """The characters of a rule that splits off stops, such as ``.`` and ``,``, as they are written in an expression.
+
+    A stop stays in a word only if a number follows. A single stop must follow a number too, and joins the two. The last
+    stop of a run begins a word instead. As mteval matches stops two characters at a time, an odd run must then follow a
+    number, and an even run anything else.
 
     Attributes:
         symbols: words by themselves.
-        stops: words by themselves, except those that numbers keep, see the module.
+        stops: words by themselves, except those that numbers keep.
         numbers: they keep stops, and part hyphens.
-        hyphens: words by themselves after a number.
-        marks: parts of a word; marks alone are not a word.
-        heads: words with the marks that follow them.
-        letters: the other parts of a word; if there are none, everything else is.
+        hyphen: a word by itself after a number.
         edge_is_number: whether the beginning and the end of a text count as numbers.
-        prepare: rewrites a text first.
     """
 
-    symbols: Members = Members()
-    stops: Members = Members()
-    numbers: Members = Members()
-    hyphens: Members = Members()
-    marks: Members = Members()
-    heads: Members = Members()
-    letters: Members = Members()
+    symbols: str
+    stops: str
+    numbers: str
+    hyphen: str = ""
     edge_is_number: bool = False
-    prepare: Callable[[str], str] = str
 
 
-def unescape(text: str) -> str:
+def _set_stops_apart(classes: _StopClasses, texts: str) -> str:
+    """Put spaces around symbols, around hyphens after numbers, and around stops that do not stay in a word."""
+    return _set_characters_apart(_stop_expression(classes), texts)
+
+
+@cache
+def _stop_expression(classes: _StopClasses) -> re.Pattern[str]:
+    """Return an expression for runs of characters that are words by themselves."""
+    symbols, stops, numbers = map(_with_categories, classes[:3])
+    edges = "\n" if classes.edge_is_number else ""
+    symbol, stop, number, other = f"[{symbols}]", f"[{stops}]", f"[{numbers}{edges}]", f"[^{numbers}{edges}{stops}]"
+    hyphen = f"(?<=[{numbers}]{classes.hyphen})" if classes.hyphen else "(?!)"
+    return re.compile(
+        rf"""([{_among_few_ranges(symbols + stops)}{classes.hyphen}](?:
+            (?<={stop})(?:
+                (?={other})                                       # a single stop before anything but a number
+                | (?: (?<={number}.){stop} | (?<={other}.) )      # after a number the first two stops, else the first
+                  (?: (?:{stop}{stop})*(?={stop}{number})         # all others but the last, which stays,
+                      | {stop}* )                                 # or else all others
+            )
+            | (?<={symbol}){symbol}*
+            | {hyphen}
+        ))""",
+        re.VERBOSE,
+    )
+
+
+def _set_scripts_apart(texts: str) -> str:
+    """Put spaces around Han and kana, around letters of Southeast Asia with their marks, and in place of other signs.
+
+    Letters, numbers and marks of other scripts form words; marks alone do not.
+    """
+    others, heads, alone = _script_expressions()
+    texts = others.sub(" ", texts.replace("_", " "))
+    return _set_characters_apart(alone, " ".join(heads.split(texts)))
+
+
+@cache
+def _script_expressions() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Return expressions for what is in no word, for letters with their marks, and for runs of Han and kana."""
+    alone, heads, marks = _class(HAN_AND_KANA_RANGES), _class(SOUTHEAST_ASIAN_RANGES), _with_categories(r"\p{M}")
+    letter = rf"[^\W{alone}{heads}]"  # \w has the letters and numbers of all scripts, and the underscore
+    marks_alone = rf"(?<![{marks}].)(?<![^\W{alone}].)[{marks}]*(?![{marks}]|{letter})"
+    others = rf"[^\w\s{alone}](?:(?<![{marks}])|{marks_alone})"
+    runs = f"([{_among_few_ranges(alone)}](?<=[{alone}])[{alone}]*)"
+    return re.compile(others), re.compile(f"([{heads}][{marks}]*)"), re.compile(runs)
+
+
+def _set_characters_apart(runs: re.Pattern[str], texts: str) -> str:
+    """Put spaces around each character of the runs that an expression matches as a group."""
+    parts = runs.split(texts)
+    parts[1::2] = map(" ".join, parts[1::2])
+    return " ".join(parts)
+
+
+def _set_punctuation_apart(texts: str) -> str:
+    """Put a space before the last character of each word if it is punctuation, else after the first: chrF's words."""
+    return " ".join(_CHRF_PUNCTUATION.split(texts))
+
+
+def _fold_to_ascii(texts: str) -> str:
+    """Put a space in place of all but ASCII letters and digits, which get lower case: rouge_score's words."""
+    if "\u0130" in texts or "\u212a" in texts:  # their lower case has a letter of ASCII
+        texts = texts.lower()
+    return texts.encode("latin-1", "replace").translate(_FOLDED_BYTES).decode("ascii")
+
+
+def rouge_text(text: str) -> str:
+    """Return the text that a tokenizer of ROUGE gets: in lower case, with a space for each run of other characters."""
+    return re.sub("[^a-z0-9]+", " ", text.lower())
+
+
+def _unescape(text: str) -> str:
     """Return a text as 13a splits it: without trailing whitespace, escapes replaced."""
     text = text.rstrip()
     if "&" in text or "\n" in text or "<skipped>" in text:
@@ -111,7 +186,7 @@ def compose(text: str) -> str:
     return unicodedata.normalize("NFC", re.sub(_MANY_MARKS, _order_marks, text))
 
 
-def lower_and_compose(text: str) -> str:
+def _lower_and_compose(text: str) -> str:
     """Return a text in lower case and in Unicode's form NFC."""
     return compose(text.lower())
 
@@ -127,171 +202,51 @@ def _class(ranges: Sequence[tuple[int, int]]) -> str:
     return "".join(f"{re.escape(chr(first))}-{re.escape(chr(last))}" for first, last in ranges)
 
 
-#: What 13a replaces, in this order.
-_ESCAPES = (("<skipped>", ""), ("-\n", ""), ("\n", " "), ("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
-#: A long run of characters that may be combining marks, which are neither ASCII nor letters, digits or spaces.
-_MANY_MARKS = r"[^\w\s\x00-\x7f]{32,}"
-#: The ASCII punctuation that 13a makes words by themselves: all but the apostrophe, the stops and the hyphen.
-_SYMBOLS = r"!-&(-+/:-@\[-`{-~"
-_MTEVAL = WordRule(Members(_SYMBOLS), Members(".,"), Members("0-9"), Members(r"\-"), prepare=unescape)
-#: The rules by the names that ``tokenizer`` takes: sacrebleu's rules under sacrebleu's names, and ours.
-WORD_RULES = {
-    "13a": _MTEVAL,
-    "intl": WordRule(Members("", "S"), Members("", "P"), Members("", "N"), edge_is_number=True, prepare=str.rstrip),
-    "zh": _MTEVAL._replace(symbols=Members(_SYMBOLS + _class(CHINESE_RANGES)), edge_is_number=True, prepare=str.strip),
-    "char": WordRule(Members(r"\S")),
-    "none": WordRule(),
-    "unicode": WordRule(
-        Members(_class(HAN_AND_KANA_RANGES)),
-        marks=Members("", "M"),
-        heads=Members(_class(SOUTHEAST_ASIAN_RANGES)),
-        letters=Members("", "LN"),
-        prepare=lower_and_compose,
-    ),
-}
-#: The rule of rouge_score.
-ROUGE_RULE = WordRule(letters=Members("a-z0-9"), prepare=str.lower)
+def _among_few_ranges(characters: str) -> str:
+    """Return the inside of a larger class that takes little time: ``re`` tries ranges beyond U+FFFF one by one."""
+    return re.sub("[\U00010000-\U0010ffff]-?", "", characters) + "\U00010000-\U0010ffff"
 
 
-def split_rouge(text: str) -> list[str]:
-    """Split as rouge_score."""
-    if "\u0130" in text or "\u212a" in text:  # their lower case has a letter of ASCII
-        return re.findall(f"[{ROUGE_RULE.letters.written}]+", text.lower())
-    return text.encode("latin-1", "replace").translate(_rouge_bytes()).decode("ascii").split()
-
-
-def rouge_text(text: str) -> str:
-    """Return the text that a tokenizer of ROUGE gets: in lower case, with a space for each run of other characters."""
-    return re.sub(f"[^{ROUGE_RULE.letters.written}]+", " ", text.lower())
-
-
-@cache
-def _rouge_bytes() -> bytes:
-    """Return what replaces each byte: a space, but for letters and digits."""
-    return bytes(byte if ROUGE_RULE.letters.has(chr(byte)) else ord(" ") for byte in bytes(range(256)).lower())
-
-
-def split_unicode(text: str) -> list[str]:
-    """Split words of all scripts, in lower case."""
-    return _unicode_expression().findall(lower_and_compose(text))
-
-
-def prepare_texts(texts: Sequence[str], lowercase: bool) -> Sequence[str]:
-    """Return texts as they are split into words or characters."""
-    return list(map(str.lower, texts)) if lowercase else texts
-
-
-def remove_whitespace(text: str) -> str:
-    """Return the characters without whitespace."""
-    return "".join(text.split())
-
-
-def split_chrf(text: str) -> list[str]:
-    """Split off the last character of each word if it is punctuation, else the first."""
-    words: list[str] = []
-    for word in text.split():
-        if len(word) > 1 and word[-1] in string.punctuation:
-            words += word[:-1], word[-1]
-        elif len(word) > 1 and word[0] in string.punctuation:
-            words += word[0], word[1:]
-        else:
-            words.append(word)
-    return words
-
-
-def _split_13a(text: str) -> list[str]:
-    """Split word by word: few words need the expression, and in this rule the end of a text is as a space."""
-    words: list[str] = []
-    for word in unescape(text).split():
-        if word.isalnum():
-            words.append(word)
-        elif word[-1] in _LAST and word[:-1].isalnum():
-            words += word[:-1], word[-1]
-        else:
-            words += _split_stops("13a", word)
-    return words
-
-
-#: Punctuation that is often the end of a word.
-_LAST = frozenset('.,!?:;)"')
-
-
-def _split_prepared(name: str, text: str) -> list[str]:
-    return _split_stops(name, WORD_RULES[name].prepare(text))
-
-
-def _split_stops(name: str, text: str) -> list[str]:
-    """Return the words of a rule with stops, where a run of stops is found as one word and parted here."""
-    words, run = _stop_expressions(name)
-    runs_joined: list[str] = words.findall(text)
-    if run.search(text) is None:
-        return runs_joined
-    return [part for word in runs_joined for part in (word if run.match(word) else (word,))]
-
-
-#: How a single text is split, by the names that ``tokenizer`` takes.
-SPLITTERS: dict[object, Callable[[str], Sequence[str]]] = {
-    None: str.split,
-    "none": str.split,
-    "13a": _split_13a,
-    "char": remove_whitespace,
-    "intl": partial(_split_prepared, "intl"),
-    "unicode": split_unicode,
-    "zh": partial(_split_prepared, "zh"),
-}
-
-
-def has_splitter(tokenizer: object) -> bool:
-    """Return whether a tokenizer is a rule of this package, and not an external tokenizer."""
-    return tokenizer is None or (isinstance(tokenizer, str) and tokenizer in SPLITTERS)
-
-
-@cache
-def _stop_expressions(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return the expression for words and runs of stops of a rule, and the one for a run of several stops."""
-    rule = WORD_RULES[name]
-    symbol, stop, digit, hyphen = (members.pattern() for members in rule[:4])
-    if rule.edge_is_number:
-        after, before = f"(?<![^{digit}])", f"(?![^{digit}])"
-        after_other = f"(?<=[^{digit}{stop}])"
-    else:
-        after, before = f"(?<=[{digit}])", f"(?=[{digit}])"
-        after_other = f"(?<![{digit}{stop}])"
-    other = rf"[^\s{symbol}{stop}{hyphen}]"
-    stop = f"[{stop}]"
-    inside = f"{after}{stop}{before}" + (f"|(?<![{digit}]){hyphen}" if hyphen else "")
-    word = f"(?:{other}+|{inside}|(?<={stop}){stop}{before})(?:{other}+|{inside})*"
-    runs = f"(?:{after}{stop}|{after_other}){stop}(?:{stop}{stop})*(?={stop}{before})|{stop}+"
-    return re.compile(rf"{word}|(?!\s)[{symbol}{hyphen}]|{runs}"), re.compile(f"{stop}{{2}}")
-
-
-@cache
-def _unicode_expression() -> re.Pattern[str]:
-    rule = WORD_RULES["unicode"]
-    alone, mark, head = (members.pattern() for members in (rule.symbols, rule.marks, rule.heads))
-    letter = rf"[^\W_{alone}{head}]"  # \w has the letters and numbers of all scripts, and the underscore
-    return re.compile(
-        f"[{alone}]|[{head}][{mark}]*|(?:{letter}|(?<![{mark}])[{mark}]+{letter}){letter}*(?:[{mark}]+{letter}*)*"
-    )
-
-
-#: The code points that may be marks, numbers, punctuation or symbols. The others are ideographs, Hangul syllables,
-#: surrogates, unassigned, or for private use.
-_SCANNED = (
-    range(0x3400),
-    range(0x4DC0, 0x4E00),
-    range(0xA000, 0xAC00),
-    range(0xF900, 0x20000),
-    range(0xE0000, 0xE01F0),
-)
+def _with_categories(characters: str) -> str:
+    r"""Return the inside of a class with all characters of a general category of Unicode for its ``\p{...}``."""
+    return re.sub(r"\\p\{(.)\}", lambda category: _categories()[category[1]], characters)
 
 
 @cache
 def _categories() -> dict[str, str]:
     """Return the characters by the first letters of their general categories, for a class of an expression."""
     classes = dict.fromkeys("MNPS", "")
-    for codes in _SCANNED:
-        categories = "".join(map(unicodedata.category, map(chr, codes)))[::2]
+    for first, stop in ((0, 0x20000), (0xE0000, 0xE01F0)):  # between them are ideographs, and beyond is private use
+        categories = "".join(map(unicodedata.category, map(chr, range(first, stop))))[::2]
         for run in re.finditer(r"([MNPS])\1*", categories):
-            classes[run[1]] += _class([(codes[run.start()], codes[run.end() - 1])])
+            classes[run[1]] += _class([(first + run.start(), first + run.end() - 1)])
     return classes
+
+
+#: What 13a replaces, in this order.
+_ESCAPES = (("<skipped>", ""), ("-\n", ""), ("\n", " "), ("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
+#: A long run of characters that may be combining marks, which are neither ASCII nor letters, digits or spaces.
+_MANY_MARKS = r"[^\w\s\x00-\x7f]{32,}"
+#: The ASCII punctuation that 13a makes words by themselves: all but the apostrophe, the stops and the hyphen.
+_SYMBOLS = r"!-&(-+/:-@\[-`{-~"
+_MTEVAL = _StopClasses(_SYMBOLS, ".,", "0-9", r"\-")
+_CHINESE = _MTEVAL._replace(symbols=_SYMBOLS + _class(CHINESE_RANGES), edge_is_number=True)
+_INTERNATIONAL = _StopClasses(r"\p{S}", r"\p{P}", r"\p{N}", edge_is_number=True)
+_PUNCTUATION = re.escape(string.punctuation)
+_CHRF_PUNCTUATION = re.compile(rf"([{_PUNCTUATION}](?:(?!\S)|(?<!\S.)(?=\S*[^\s{_PUNCTUATION}](?!\S))))")
+_KEPT_BYTES = f"\n{string.digits}{string.ascii_lowercase}".encode()
+_FOLDED_BYTES = bytes(byte if byte in _KEPT_BYTES else ord(" ") for byte in bytes(range(256)).lower())
+
+#: The rules by the values that ``tokenizer`` takes: sacrebleu's rules under sacrebleu's names, and ours.
+RULES: dict[str | None, WordRule] = {
+    None: WordRule(),
+    "none": WordRule(),
+    "13a": WordRule(_unescape, partial(_set_stops_apart, _MTEVAL)),
+    "intl": WordRule(str.rstrip, partial(_set_stops_apart, _INTERNATIONAL)),
+    "zh": WordRule(str.strip, partial(_set_stops_apart, _CHINESE)),
+    "char": WordRule(set_apart=" ".join),
+    "unicode": WordRule(_lower_and_compose, _set_scripts_apart),
+}
+#: The rules of rouge_score, and of the words of chrF++.
+ROUGE_WORDS = WordRule(set_apart=_fold_to_ascii)
+CHRF_WORDS = WordRule(set_apart=_set_punctuation_apart)

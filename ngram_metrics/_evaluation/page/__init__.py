@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.messages import visible
-from ngram_metrics._core.text.word_reader import WordReader
 from ngram_metrics._evaluation import result_tables
 from ngram_metrics._evaluation.evaluate_arguments import Texts
 from ngram_metrics._evaluation.page.contents import page_data
@@ -42,10 +42,10 @@ def page(
     outcome: Outcome,
     texts: Texts,
     sources: Sequence[str] | None,
-    words: WordReader,
+    tokenizer: Tokenizer | None,
     title: str | None = None,
 ) -> str:
-    """Return the page as HTML, with matches of texts that ``words`` splits."""
+    """Return the page as HTML, with matches of words that ``tokenizer`` splits."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -80,7 +80,7 @@ def page(
         style=Markup(styles),
         script_digest=_digest(script),
         style_digest=_digest(styles),
-        data=Markup(script_json(page_data(systems, outcome, texts, sources, words))),
+        data=Markup(script_json(page_data(systems, outcome, texts, sources, tokenizer))),
     )
 
 

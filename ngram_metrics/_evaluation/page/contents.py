@@ -7,11 +7,11 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ngram_metrics._core.counting.documents import DocumentGroups, host_counts
+from ngram_metrics._core.text.input_forms import Segments
+from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.messages import visible
-from ngram_metrics._core.text.word_reader import WordReader
+from ngram_metrics._core.text.reader import encode_tokens
 from ngram_metrics._evaluation.evaluate_arguments import Texts
 from ngram_metrics._evaluation.page.flags import TITLES, Flag, flags_of
 from ngram_metrics._evaluation.page.page_words import match_words, split_words
@@ -25,12 +25,14 @@ def page_data(
     outcome: Outcome,
     texts: Texts,
     sources: Sequence[str] | None,
-    words: WordReader,
+    tokenizer: Tokenizer | None,
 ) -> dict[str, object]:
     """Return the data for the script of the page from results with intervals."""
-    sides = _Sides(texts, words)
+    sides = _Sides(texts, tokenizer)
     system_scores = list(map(segment_values, systems.values()))
-    lengths = sides.lengths()
+    # The mean number of words of the references of each segment.
+    batch = sides.batches[0]
+    lengths = batch.sum_references(batch.reference_lengths) / batch.count_references()
     return {
         "systems": list(map(visible, texts.systems)),
         "references": list(map(visible, texts.names)),
@@ -48,7 +50,7 @@ def page_data(
         "columns": _columns(outcome),
         "flags": {
             "titles": {flag: title for flag, title in TITLES.items() if flag != Flag.SOURCE or sources is not None},
-            "of_systems": flags_of(texts, sources, sides.hypotheses, sides.references, lengths),
+            "of_systems": flags_of(texts, sources, sides.batches, lengths),
         },
         **sides.texts(),
     }
@@ -88,30 +90,27 @@ def _columns(outcome: Outcome) -> list[dict[str, object]]:
 class _Sides:
     """The words of references and of systems."""
 
-    def __init__(self, texts: Texts, reader: WordReader) -> None:
-        counts = host_counts(list(map(len, texts.references)))
+    def __init__(self, texts: Texts, tokenizer: Tokenizer | None) -> None:
+        segments = len(texts.references)
         self._originals = [*chain.from_iterable(texts.references), *chain.from_iterable(texts.systems.values())]
-        self._words = split_words(reader, self._originals)
+        self._words = split_words(tokenizer, self._originals)
+        counts = np.array(list(map(len, texts.references)))
         first = int(counts.sum())
-        starts = range(first, len(self._originals), len(counts))
         #: The indices of the texts of each name of a reference, -1 where one is missing, and of each system.
-        places = [counts.cumsum(0) - counts + index for index in range(len(texts.names))]
-        self._streams = [place.where(index < counts, -1).tolist() for index, place in enumerate(places)]
-        self._systems = [range(start, start + len(counts)) for start in starts]
-        tokens = self._words.tokens
-        self.hypotheses = [tokens.slice(start, start + len(counts)) for start in starts]
-        self.references = DocumentGroups(tokens.slice(0, first), counts)
-
-    def lengths(self) -> NDArray[np.float64]:
-        """Return the mean number of words of the references of each segment."""
-        counts = self.references.counts.numpy()
-        words = np.add.reduceat(self.references.tokens.lengths.numpy(), counts.cumsum() - counts)
-        return words / counts
+        places = [(index, counts.cumsum() - counts + index) for index in range(len(texts.names))]
+        self._streams = [np.where(index < counts, place, -1).tolist() for index, place in places]
+        self._systems = [range(start, start + segments) for start in range(first, len(self._originals), segments)]
+        #: The words of each system and of the references.
+        words = self._words.words
+        self.batches = [
+            encode_tokens(Segments("tokens", words[system.start : system.stop], words[:first], counts.tolist()))
+            for system in self._systems
+        ]
 
     def texts(self) -> dict[str, object]:
         """Return the texts, their words, the matched orders, and the originals of texts that were rewritten."""
         words = self._words
-        orders = [match_words(tokens, self.references) for tokens in self.hypotheses]
+        orders = list(map(match_words, self.batches))
         # The last item is for a missing reference.
         fields: dict[str, list[Any]] = {"texts": [*words.texts, None], "steps": [*words.steps, []]}
         lists: dict[str, Sequence[int]] = {f"r{index}": stream for index, stream in enumerate(self._streams)}

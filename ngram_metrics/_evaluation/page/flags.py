@@ -9,7 +9,7 @@ from enum import IntFlag
 import numpy as np
 from numpy.typing import NDArray
 
-from ngram_metrics._core.counting.documents import DocumentGroups, RaggedTokens
+from ngram_metrics._core.counting.batch import Batch, Integers
 from ngram_metrics._core.text.input_warnings import find_other_form
 from ngram_metrics._evaluation.evaluate_arguments import Texts
 
@@ -34,25 +34,23 @@ _DIGITS = string.digits + string.ascii_lowercase[:22]
 
 
 def flags_of(
-    texts: Texts,
-    sources: Sequence[str] | None,
-    hypotheses: Sequence[RaggedTokens],
-    references: DocumentGroups,
-    wanted: NDArray[np.float64],
+    texts: Texts, sources: Sequence[str] | None, batches: Sequence[Batch], wanted: NDArray[np.float64]
 ) -> list[str]:
     """Return the flags of each system's outputs as a text, with one digit of base 32 for each segment.
 
-    ``wanted`` is the mean number of words of the references of each segment.
+    The ``batches`` have the words of each system and of the references, and ``wanted`` is the mean number of words of
+    the references of each segment.
     """
-    counts = references.counts.numpy()
-    repeated = np.maximum.reduceat(repetitions(references.tokens), counts.cumsum() - counts)
     digits = []
-    for tokens, outputs in zip(hypotheses, texts.systems.values(), strict=True):
-        lengths = tokens.lengths.numpy()
+    for batch, outputs in zip(batches, texts.systems.values(), strict=True):
+        repeated = repetitions(batch)
+        counts = batch.count_references()
+        most_repeated = np.maximum.reduceat(repeated[batch.reference_documents], counts.cumsum() - counts)
+        lengths = batch.hypothesis_lengths
         empty = lengths == 0
         unequal = (lengths > _LENGTH_RATIO * wanted) | (lengths * _LENGTH_RATIO < wanted)
         flags = Flag.EMPTY * empty + Flag.LENGTH * (unequal & ~empty)
-        flags += Flag.REPEATED * (repetitions(tokens) > repeated)
+        flags += Flag.REPEATED * (repeated[batch.hypothesis_documents] > most_repeated)
         other_forms = list(map(find_other_form, outputs, texts.references))
         flags += Flag.FORM * np.array([word is not None for word in other_forms])
         if sources is not None:
@@ -66,23 +64,22 @@ def flags_of(
     return digits
 
 
-def repetitions(tokens: RaggedTokens) -> NDArray[np.int64]:
-    """Return the number of repetitions in each document, ``(documents,)`` int64.
+def repetitions(batch: Batch) -> Integers:
+    """Return the number of repetitions in each document, ``(documents,)``.
 
     They are runs of up to three words directly followed by the same run, and four words in a row that occurred before.
     """
-    ids = tokens.ids.numpy()
-    documents = tokens.documents
-    owner = np.repeat(np.arange(documents), tokens.lengths.numpy())
+    documents = len(batch.lengths)
+    owner = np.arange(documents).repeat(batch.lengths + 1)
     repeats = np.zeros(documents, np.int64)
-    # The number of the n-gram that begins at each word; at the end of a document it goes on in the next one.
-    ngrams = ids
+    # The number of the n-gram that begins at each slot; one that holds the end of its document is not repeated there.
+    ngrams = batch.ids
     for order in range(1, _LONGEST_RUN + 1):
         inside = owner[: -2 * order + 1] == owner[2 * order - 1 :]
         again = inside & (ngrams[:-order] == ngrams[order:])
         repeats += np.bincount(owner[: len(again)][again], minlength=documents)
-        ngrams = np.unique(ngrams[:-1] * tokens.id_bound + ids[order:], return_inverse=True)[1]
+        ngrams = np.unique(ngrams[:-1] * batch.bound + batch.ids[order:], return_inverse=True)[1]
     inside = owner[:-_LONGEST_RUN] == owner[_LONGEST_RUN:]
-    in_order = np.sort(owner[:-_LONGEST_RUN][inside] * (len(ids) + 1) + ngrams[inside])
-    before = in_order[1:][in_order[1:] == in_order[:-1]] // (len(ids) + 1)
+    in_order = np.sort(owner[:-_LONGEST_RUN][inside] * (len(owner) + 1) + ngrams[inside])
+    before = in_order[1:][in_order[1:] == in_order[:-1]] // (len(owner) + 1)
     return repeats + np.bincount(before, minlength=documents)

@@ -2,96 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias, TypeVar
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
 
-from ngram_metrics._core.counting.documents import DocumentGroups, RaggedSides, RaggedTokens, host_counts
-from ngram_metrics._core.counting.matched_positions import matched_positions
-from ngram_metrics._core.text.input_types import Tokenizer
-from ngram_metrics._core.text.numbering import number_in_order, number_tokens
+from ngram_metrics._core.counting.batch import END_OF_REFERENCE
+from ngram_metrics._core.counting.matched_orders import find_matched_orders
 from ngram_metrics._core.text.tokenizer_option import batch_tokenizer, rule_of
-from ngram_metrics._core.text.word_bounds import Rule, character_chunks, counts_between
-from ngram_metrics._core.text.word_reader import WordReader
-from ngram_metrics._core.text.words import found_words
+from ngram_metrics._core.text.word_rules import END_OF_TEXT
 
-#: Counts, positions, or indices.
-Integers: TypeAlias = NDArray[np.int64]
-Part = TypeVar("Part", str, list[int])
+if TYPE_CHECKING:
+    from ngram_metrics._core.counting.batch import Batch
+    from ngram_metrics._core.text.input_forms import Documents
+    from ngram_metrics._core.text.input_types import Tokenizer
+
 #: The longest order that is shown.
 ORDERS = 4
 
 
 class Words(NamedTuple):
-    """Texts, split into words."""
+    """Texts, split into words.
 
-    #: The texts after rewriting, as they were split into words.
+    Attributes:
+        texts: the texts as they are shown, in which their words stand one after another.
+        words: the words of each text, or what a tokenizer returned.
+        steps: for each text the width of the gap before each word and of the word, in UTF-16 units, as JavaScript
+            counts.
+    """
+
     texts: list[str]
-    #: For each text the width of the gap before each word and of the word, in UTF-16 units, as JavaScript counts.
+    words: Documents
     steps: list[list[int]]
-    #: The words as numbers.
-    tokens: RaggedTokens
 
 
-def split_words(reader: WordReader, texts: Sequence[str]) -> Words:
-    """Split texts into words as a reader does."""
-    texts = list(reader.prepare(texts))
-    rule = rule_of(reader.tokenizer)
-    return _split_by_rule(rule, texts) if rule is not None else _split_by_tokenizer(reader.tokenizer, texts)
-
-
-def _split_by_rule(rule: Rule, texts: list[str]) -> Words:
-    prepared = list(rule.prepare(texts))
-    steps: list[list[int]] = []
-    words: list[bytes] = []
-    lengths: list[int] = []
-    for characters in character_chunks(prepared):
-        begin, end, units = rule.words(characters)
-        counts = counts_between(begin, characters.ends)
-        # The position of each character in UTF-16.
-        position = np.concatenate(([0], (1 + (characters.codes > 0xFFFF)).cumsum()))
-        starts = position[np.concatenate(([0], characters.ends[:-1])) + 1]
-        steps += _steps(position[begin], position[end], np.repeat(starts, counts), counts)
-        words += found_words(characters, begin, end, units).to_bytes()
-        lengths += counts.tolist()
-    ids, bound = number_in_order(words)
-    return Words(prepared, steps, RaggedTokens(torch.from_numpy(ids), host_counts(lengths), bound))
-
-
-def _steps(begin: Integers, end: Integers, start: Integers, counts: Integers) -> list[list[int]]:
-    """Return the steps of each text from the positions of all words, and of the starts of their texts."""
-    gap = begin - np.maximum(start, np.concatenate((start[:1], end[:-1])))
-    return split(np.stack((gap, end - begin), 1).ravel().tolist(), (2 * counts).tolist())
-
-
-def _split_by_tokenizer(tokenizer: Tokenizer | None, texts: list[str]) -> Words:
-    """Return the tokens of an external tokenizer as words, separated by spaces; an id is shown as its token."""
-    tokens = batch_tokenizer(tokenizer)(texts, lambda index: f"text {index}")
+def split_words(tokenizer: Tokenizer | None, texts: Sequence[str]) -> Words:
+    """Split texts into words; the tokens of an external tokenizer are shown with a space between them."""
+    rule = rule_of(tokenizer)
+    if rule is not None:
+        prepared = list(map(rule.prepare, texts))
+        remaining = iter(rule.words(texts))
+        words = [[*takewhile(END_OF_TEXT.__ne__, remaining)] for _ in texts]
+        return Words(prepared, words, list(map(_find_steps, prepared, words)))
+    tokens = batch_tokenizer(tokenizer)(texts, "text {}".format)
     by_id = getattr(tokenizer, "id_to_token", None) or getattr(tokenizer, "convert_ids_to_tokens", None) or str
-    words = [[str(by_id(token) if isinstance(token, int) else token) for token in row] for row in tokens]
-    steps: list[list[int]] = []
-    for text_words in words:
-        widths = [len(word.encode("utf-16-le", "surrogatepass")) // 2 for word in text_words]
-        steps.append([step for index, width in enumerate(widths) for step in (min(index, 1), width)])
-    numbered = number_tokens(tokens, lambda index: f"text {index}")
-    return Words(list(map(" ".join, words)), steps, numbered)
+    shown = [[str(by_id(token) if isinstance(token, int) else token) for token in row] for row in tokens]
+    joined = list(map(" ".join, shown))
+    return Words(joined, list(tokens), list(map(_find_steps, joined, shown)))
 
 
-def match_words(hypotheses: RaggedTokens, references: DocumentGroups) -> tuple[list[str], list[str]]:
+def _find_steps(text: str, words: Iterable[str]) -> list[int]:
+    """Return the steps of a text from its words, each of which begins where it is first found after the one before."""
+    steps = []
+    end = 0
+    for word in words:
+        begin = text.index(word, end)
+        steps += [_width(text[end:begin]), _width(word)]
+        end = begin + len(word)
+    return steps
+
+
+def _width(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def match_words(batch: Batch) -> tuple[list[str], list[str]]:
     """Return for each hypothesis and each reference the longest matched order at each word, as digits."""
-    sides = matched_positions(RaggedSides(hypotheses, references), ORDERS)
-    digits = [(orders + ord("0")).to(torch.uint8).numpy().tobytes().decode("ascii") for orders in sides]
-    return split(digits[0], hypotheses.lengths.tolist()), split(digits[1], references.tokens.lengths.tolist())
-
-
-def split(values: Part, lengths: Sequence[int]) -> list[Part]:
-    """Split a list or a text into parts of these lengths."""
-    parts = []
-    start = 0
-    for length in lengths:
-        parts.append(values[start : start + length])
-        start += length
-    return parts
+    digits = find_matched_orders(batch, ORDERS) + ord("0")
+    digits[batch.ids <= END_OF_REFERENCE] = ord("\n")
+    documents = digits.astype(np.uint8).tobytes().decode("ascii").split("\n")
+    sides = batch.hypothesis_documents.tolist(), batch.reference_documents.tolist()
+    hypotheses, references = ([documents[index] for index in side] for side in sides)
+    return hypotheses, references

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import oracles
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import apart, read_batch
-from measures import MANY, Measured, Settings, averaged_score, batches_of, long_tokens, of_settings, options, tokens
+from layouts import apart
+from measures import MANY, Measured, Settings, batches_of, long_tokens, of_settings, options, tokens
 from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu
 from nltk.translate.bleu_score import sentence_bleu as nltk_sentence_bleu
 from oracles import BleuCounts, close
@@ -21,7 +20,8 @@ from torchmetrics.functional.text import bleu_score as torchmetrics_bleu
 
 from ngram_metrics._core.basics.option_checks import SMOOTHINGS
 from ngram_metrics._core.metrics.bleu import BleuMeasure, BleuStatistics
-from ngram_metrics._core.text.word_reader import WordReader
+from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.text.reader import WordReader
 
 
 def weights_of(order: int) -> st.SearchStrategy:
@@ -74,16 +74,17 @@ MEASURED = Measured(
 batches = MEASURED.batches
 
 
-def statistics(metric, batch):
-    return metric.statistics(read_batch(WordReader(), *apart(batch)))
+def scored(metric, batch, average):
+    scorer = Scorer(WordReader(), metric, average, {"bleu": ()})
+    return scorer.score(scorer.count(*apart(batch)))
 
 
 def micro(metric, batch):
-    return averaged_score(metric, statistics(metric, batch), "micro").item()
+    return scored(metric, batch, "micro").item()
 
 
 def sentences(metric, batch):
-    return averaged_score(metric, statistics(metric, batch), "none").tolist()
+    return scored(metric, batch, "none").tolist()
 
 
 def split(hypothesis, *references):
@@ -127,7 +128,8 @@ def test_scores_are_those_of_sacrebleu(batch, settings):
     streams = [stream for stream in streams if any(reference is not None for reference in stream)]
     corpus = peer.corpus_score(hypotheses, streams)
     assert micro(metric, batch) == close(corpus.score / 100, 1e-10)
-    parts = metric.parts(BleuStatistics(*(field.sum(0) for field in statistics(metric, batch))))
+    rows = Scorer(WordReader(), metric, "micro", {}).count(*apart(batch)).rows
+    parts = metric.parts(metric.layout.unpack(rows.sum(0)))
     assert parts["hypothesis_length"].item() == corpus.sys_len
     assert parts["reference_length"].item() == corpus.ref_len
     assert parts["brevity_penalty"].item() == close(corpus.bp)
@@ -138,8 +140,8 @@ def test_scores_are_those_of_sacrebleu(batch, settings):
 
 
 def test_the_brevity_penalty_falls_with_the_length_and_is_zero_for_an_empty_hypothesis():
-    lengths = torch.tensor([[0, 3], [0, 0], [2, 3], [3, 2]])
-    none = torch.zeros(4, 4, dtype=torch.int64)
+    lengths = np.array([[0, 3], [0, 0], [2, 3], [3, 2]])
+    none = np.zeros((4, 4), np.int64)
     parts = BleuMeasure().parts(BleuStatistics(none, none, *lengths.T))
     assert parts["brevity_penalty"].tolist() == close([0, 1, math.exp(-0.5), 1])
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import oracles
 import pytest
-import torch
 from fastchrf import pairwise_chrf
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from measures import MANY, Measured, Settings, batches_of, of_settings, options
 from measures import characters as texts
@@ -15,11 +15,8 @@ from oracles import close
 from sacrebleu.metrics import CHRF
 from torchmetrics.functional.text import chrf_score as torchmetrics_chrf
 
-from ngram_metrics._core.counting.matches import ngram_totals
 from ngram_metrics._core.metrics.chrf import ChrfMeasure
-from ngram_metrics._core.scoring.measure import PairCounts
-from ngram_metrics._core.scoring.rows import PYTHON_ROWS
-from ngram_metrics._core.text.character_reader import CharacterReader
+from ngram_metrics._core.text.reader import CharacterReader
 
 _orders = st.tuples(st.integers(0, 8), st.integers(0, 3)).filter(any)
 chrf_settings = st.fixed_dictionaries(
@@ -58,6 +55,7 @@ MEASURED = Measured(
         {"beta": 0},
         {"whitespace": True},
     ),
+    of_ids=lambda ids: "".join(chr(0x4E00 + token_id) for token_id in ids),
     # Under epsilon smoothing it takes n-grams of every order.
     perfect=st.tuples(chrf_settings.map(lambda settings: {**settings, "eps_smoothing": False}), _three_words)
     | st.tuples(
@@ -99,8 +97,8 @@ def sacrebleu_counts(batch, **options):
 
 
 def our_counts(batch, **options):
-    matches, hypothesis, reference = MEASURED.statistics(options, batch)
-    return torch.stack((hypothesis, reference, matches), -1).flatten(1).tolist()
+    matches, hypothesis, reference = np.split(MEASURED.rows(options, batch), 3, 1)
+    return np.stack((hypothesis, reference, matches), -1).reshape(len(batch), -1).tolist()
 
 
 def streams(batch):
@@ -193,24 +191,3 @@ def test_the_table_of_peers(batch, sacrebleu, eps, torchmetrics):
         assert 100 * sentence_chrf(batch[0][1][0], batch[0][0], beta=2) == pytest.approx(eps, abs=5e-4)
     theirs = torchmetrics_chrf(hypotheses, [several for _, several in batch], n_char_order=6, n_word_order=0)
     assert 100 * theirs.item() == pytest.approx(torchmetrics, abs=5e-4)
-
-
-@example(seed=1, settings={"word_order": 2}, shape=(1, 1, PYTHON_ROWS))
-@example(seed=1, settings={"word_order": 2}, shape=(1, 1, PYTHON_ROWS + 1))
-@given(seed=st.integers(0, 99), settings=chrf_settings, shape=st.tuples(*[st.integers(0, 5)] * 3))
-def test_pairs_score_the_same_in_python_and_in_arrays_to_the_last_bit(seed, settings, shape):
-    """Up to 16 pairs and more, with orders that the documents of a side, or of both, are too short for."""
-    names = ("char_order", "word_order", "beta", "eps_smoothing")
-    measure = ChrfMeasure(**{name: settings[name] for name in names if name in settings})
-    groups, rows, references = shape
-    counts = []
-    for order in measure.pair_orders:
-        draw = torch.Generator().manual_seed(seed + len(counts))
-        lengths = torch.randint(0, 12, (groups, rows, 1), generator=draw)
-        reference_lengths = torch.randint(0, 12, (groups, 1, references), generator=draw)
-        most = torch.minimum(*(ngram_totals(side, order) for side in (lengths, reference_lengths)))
-        matches = (torch.rand(most.shape, generator=draw) * (most + 1)).long()
-        counts.append(PairCounts(matches, lengths, reference_lengths))
-    scores = measure.score_pairs(*counts)
-    assert scores.dtype == torch.float64
-    assert scores.equal(measure.score(measure.pair_statistics(*counts)))

@@ -16,8 +16,6 @@ from rouge_oracle import KEYS
 from rouge_score import rouge_scorer
 
 from ngram_metrics._core.basics.option_checks import ROUGE_KEYS
-from ngram_metrics._core.counting.python_matches import RougeText
-from ngram_metrics._core.metrics import rouge
 from ngram_metrics._core.metrics.rouge import MeanRougeMeasure, RougeMeasure
 from ngram_metrics._core.text.rouge_reader import RougeReader
 
@@ -70,6 +68,7 @@ MEASURED = {
         settings=st.sampled_from(options(reducer=["best", "best_recall", "sum"], alpha=[None, 0, 0.3, 0.5, 1])),
         counts=_counts,
         score=_score,
+        of_ids=lambda ids: " ".join(map(str, ids)),
         variants=options(reducer=["best", "best_recall", "sum"], alpha=[None, 0, 0.5, 1]),
         perfect=st.tuples(st.just({}), summaries.map(lambda text: text + _NINE_WORDS)),
         past_float32=(({"keys": ("rouge1",)}, ([2**40], [2**41], [2**40]), [[0.5, 1, 2 / 3]]),),
@@ -81,6 +80,7 @@ MEASURED = {
         settings=st.just({}),
         counts=_mean_counts,
         score=lambda settings, scores: [list(row) for row in zip(*scores, strict=True)],
+        of_ids=lambda ids: " ".join(map(str, ids)),
         variants=({},),
         perfect=st.tuples(st.just({}), summaries.map(lambda text: text + _NINE_WORDS)),
         averages=("none", "macro"),
@@ -95,7 +95,7 @@ def statistics(metric, batch, **options):
 
 def sentence_scores(metric, batch, **options):
     """For each sentence and key precision, recall and F."""
-    return metric.score(statistics(metric, batch, **options)).tolist()
+    return metric.score_rows(metric.layout.pack(statistics(metric, batch, **options))).tolist()
 
 
 PEERS = {stemmed: rouge_scorer.RougeScorer(list(KEYS), use_stemmer=stemmed) for stemmed in (False, True)}
@@ -144,7 +144,7 @@ def test_a_key_counts_the_same_alone_and_among_others(subset):
     alone = statistics(RougeMeasure(subset), batch)
     columns = [VARIANTS.index(variant) for variant in subset]
     for field, among_others in zip(alone, whole, strict=True):
-        assert field.equal(among_others[:, columns])
+        assert np.array_equal(field, among_others[:, columns])
 
 
 @pytest.mark.parametrize("vocabulary", [5, 1000])
@@ -174,22 +174,3 @@ def test_a_mean_has_no_parts_and_no_corpus_score():
     rows = statistics(metric, [("a", ["a", "b"])])
     with pytest.raises(ValueError, match="accumulate='avg' averages the scores of several references"):
         metric.parts(rows)
-
-
-texts = st.lists(st.sampled_from("abcd"), max_size=14)
-
-
-@pytest.mark.parametrize("limit", [0, 10**9])
-@given(hypothesis=texts, reference=texts, variants=st.sampled_from([(1,), (2, "L"), ("L",), (1, 3, "L"), ("Lsum", 1)]))
-def test_counts_of_rouge_do_not_depend_on_the_number_of_words(limit, hypothesis, reference, variants):
-    sides = [RougeText(text, [text]) for text in (hypothesis, reference)]
-    expected = RougeMeasure(variants).count_in_python(sides[0], sides[1:])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rouge, "_FEW_WORDS", limit)
-        assert RougeMeasure(variants).count_in_python(sides[0], sides[1:]) == expected
-
-
-def test_the_one_sentence_of_a_summary_may_have_other_words():
-    """A splitter may return anything."""
-    sides = [RougeText(["a", "b"], [["c"]]), RougeText(["a", "b"], [["c", "d"]])]
-    assert RougeMeasure(("L", "Lsum")).count_in_python(sides[0], sides[1:]) == ((2, 1), (2, 1), (2, 2))

@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from functools import partial
+import random
 
 import numpy as np
 import pytest
@@ -12,12 +12,10 @@ from covering import grid
 from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import read_batch
-from measures import Measured, averaged_score
-from oracles import summed
+from layouts import apart, array_batch, read_batch, tensor_batch
+from measures import Measured
 
 from ngram_metrics._core.scoring.measure import Measure
-from ngram_metrics._core.scoring.rows import pack, unpack
 
 #: Texts of which ROUGE's rule leaves nothing are among those drawn; `test_input_warnings.py` is about the warning.
 pytestmark = pytest.mark.filterwarnings("ignore:ROUGE's rule for words")
@@ -42,18 +40,9 @@ def drawn(data: st.DataObject, measured: Measured) -> tuple:
     return data.draw(measured.settings), data.draw(measured.batches)
 
 
-def listed(statistics: tuple) -> list[tuple]:
-    """The fields of each sentence."""
-    return list(zip(*(field.tolist() for field in statistics), strict=True))
-
-
 def sample(measured: Measured, texts: list[tuple[str, list[str]]]) -> list[tuple]:
     """Texts as documents of a measure."""
     return [(measured.of_text(hypothesis), list(map(measured.of_text, several))) for hypothesis, several in texts]
-
-
-def as_lists(row: tuple) -> tuple:
-    return tuple(np.array(field).tolist() for field in row)
 
 
 @each
@@ -61,65 +50,98 @@ def as_lists(row: tuple) -> tuple:
 def test_counts_and_scores_are_those_of_plain_python(measured, data):
     settings, batch = drawn(data, measured)
     for average in measured.averages[:2]:
-        assert measured.scored(settings, batch, average).numpy() == measured.close(
-            measured.expected(settings, batch, average)
-        )
+        assert measured.scored(settings, batch, average) == measured.close(measured.expected(settings, batch, average))
     if not measured.choice_is_exact:  # of equally good references another may be taken
         batch = [(hypothesis, references[:1]) for hypothesis, references in batch]
-    fields, measure = measured.statistics(settings, batch), measured.make(settings)
-    rows = [as_lists(measured.counts(settings, *segment)) for segment in batch]
-    if measure.row_dtype == torch.int64:
-        assert listed(fields) == rows
-        assert {field.dtype for field in fields} == {torch.int64}
+    rows = measured.rows(settings, batch)
+    assert rows.dtype == (np.int64 if measured.make(settings).has_counts else np.float64)
+    assert rows == measured.close(measured.expected_rows(settings, batch))
     for average in measured.averages[2:]:
-        found = measured.scored(settings, batch, average)
-        assert (found.dtype, found.shape) == (torch.float64, measure.score_shape)
-        assert found.numpy() == measured.close(measured.score(settings, summed(rows)))
+        scores = measured.scored(settings, batch, average)
+        assert (scores.dtype, scores.shape) == (np.float64, measured.make(settings).score_shape)
+        assert scores == measured.close(measured.expected(settings, batch, average))
+
+
+#: The most segments, tokens of a document, and ids of a vocabulary: few; more than a chunk; n-grams of more bits than a
+#: key has, so that their heads are numbered, with few ids and with many.
+SIZES = [(5, 9, 3), (700, 12, 4), (3, 300, 2), (3, 300, 20_000)]
+
+
+@each
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@fewer(8)
+@given(data=st.data(), seed=st.integers(0, 10**6), references=st.sampled_from([1, 3]))
+def test_both_engines_have_the_rows_of_plain_python_and_one_score(measured, size, data, seed, references):
+    """NumPy and, on tensors of the CPU, the kernel for devices."""
+    of_ids = [one for one in measured.variants if not (one.get("word_order") or one.get("whitespace"))]
+    settings, draw = data.draw(st.sampled_from(of_ids)), random.Random(seed)
+    segments, longest, vocabulary = size
+
+    def document(shortest: int) -> list[int]:
+        return [draw.randint(1, vocabulary) for _ in range(draw.randint(shortest, longest))]
+
+    # An empty reference among several cannot be told from a missing one in a padded tensor.
+    batch = [(document(0), [document(references // 2) for _ in range(draw.randint(1, references))])]
+    batch += [(document(0), [document(references // 2) for _ in range(references)]) for _ in range(segments - 1)]
+    measure = measured.make(settings)
+    arrays, tensors = (
+        measure.layout.pack(measure.statistics([layout(batch)])) for layout in (array_batch, tensor_batch)
+    )
+    assert tensors.numpy() == measured.close(arrays)
+    assert measure.score_rows(tensors).numpy() == pytest.approx(measure.score_rows(arrays), rel=1e-12, abs=0)
+    if measured.choice_is_exact or references == 1:
+        documents = [(measured.of_ids(one), list(map(measured.of_ids, several))) for one, several in batch]
+        assert arrays == measured.close(measured.expected_rows(settings, documents))
 
 
 @each
 @few
 @given(data=st.data())
-def test_sentences_count_the_same_in_any_company(measured, data):
+def test_segments_count_the_same_in_any_company(measured, data):
     settings, batch = drawn(data, measured)
-    rows, scores = listed(measured.statistics(settings, batch)), measured.scored(settings, batch, "none")
-    assert [listed(measured.statistics(settings, [segment]))[0] for segment in batch] == rows
+    rows, scores = measured.rows(settings, batch), measured.scored(settings, batch, "none")
+    for index, segment in enumerate(batch):
+        assert np.array_equal(measured.rows(settings, [segment]), rows[[index]])
+        for average in measured.averages:
+            assert np.array_equal(measured.scored(settings, [segment], average).ravel(), scores[index].ravel())
     order = data.draw(st.permutations(range(len(batch))))
     permuted = [batch[index] for index in order]
-    assert listed(measured.statistics(settings, permuted)) == [rows[index] for index in order]
-    assert measured.scored(settings, permuted, "none").equal(scores[order])
+    assert np.array_equal(measured.rows(settings, permuted), rows[order])
     for average in measured.averages[2:]:
-        assert measured.scored(settings, permuted, average).equal(measured.scored(settings, batch, average))
+        assert np.array_equal(measured.scored(settings, permuted, average), measured.scored(settings, batch, average))
     if not measured.make(settings).score_shape:
         turned = [(hypothesis, references[::-1]) for hypothesis, references in batch]
-        assert measured.scored(settings, turned, "none").numpy() == measured.close(scores.numpy())
+        assert measured.scored(settings, turned, "none") == measured.close(scores)
 
 
 @each
 @few
-@given(data=st.data(), shape=st.sampled_from([(), (1,), (2, 3), (0, 2), (2, 1, 2)]))
-def test_any_leading_shape_scores_as_its_rows_do(measured, data, shape):
+@given(data=st.data(), shape=st.sampled_from([(), (1,), (2, 3), (0, 2), (2, 1, 2), (67,)]))
+def test_a_row_scores_the_same_in_any_leading_shape(measured, data, shape):
+    """To the last bit, also where the rows of an array are its columns in memory."""
     settings, batch = drawn(data, measured)
-    measure, statistics = measured.make(settings), measured.statistics(settings, batch)
-    rows = pack(statistics, measure.layout)
+    measure, rows = measured.make(settings), measured.rows(settings, batch)
     assert rows.shape == (len(batch), measure.layout.row_width)
-    assert rows.dtype == measure.row_dtype
-    given_back = unpack(rows, measure.layout)
-    assert type(given_back) is type(statistics)
-    assert all(one.equal(other.to(one.dtype)) for one, other in zip(given_back, statistics, strict=True))
-    numbers = torch.arange(math.prod(shape)) % len(rows)
-    chosen = unpack(rows[numbers].reshape(*shape, rows.shape[-1]), measure.layout)
-    scores, expected = measure.score(chosen), measured.scored(settings, batch, "none")[numbers]
-    assert (scores.shape, scores.dtype) == ((*shape, *measure.score_shape), torch.float64)
-    assert scores.reshape(expected.shape).numpy() == measured.close(expected.numpy())
+    assert np.array_equal(measure.layout.pack(measure.layout.unpack(rows)), rows)
+    index = np.arange(math.prod(shape)) % len(rows)
+    chosen = rows[index].reshape(*shape, rows.shape[-1])
+    expected = np.array([measure.score_rows(row) for row in rows])[index].reshape((*shape, *measure.score_shape))
+    for layout in (chosen, np.asfortranarray(chosen)):
+        scores = measure.score_rows(layout)
+        assert scores.dtype == np.float64
+        assert np.array_equal(scores, expected)
+    scores = measure.score_rows(torch.from_numpy(chosen))
+    assert scores.dtype == torch.float64
+    assert scores.numpy() == pytest.approx(expected, rel=1e-12, abs=0)
     assert ((expected >= 0) & (expected < math.inf)).all()
     if settings.get("smooth") not in ("floor", "add-k"):
         assert (expected <= 1 + 1e-12).all()
     if measured.averages[2:]:
-        parts = measure.parts(chosen)
-        assert list(parts)[-len(chosen) :] == list(chosen._fields)
-        for part, counted in zip(list(parts.values())[-len(chosen) :], chosen, strict=True):
-            assert part.equal(counted)
+        statistics = measure.layout.unpack(chosen)
+        parts = measure.parts(statistics)
+        assert list(parts)[-len(statistics) :] == list(statistics._fields)
+        for name, counts in statistics._asdict().items():
+            assert np.array_equal(parts[name], counts)
         assert {part.shape[: len(shape)] for part in parts.values()} == {shape}
 
 
@@ -131,10 +153,10 @@ def test_what_is_its_own_reference_has_the_best_score(measured, data):
     batch = [(document, [measured.of_text("c"), document]), (document, [document])]
     if measured.averages[2:]:
         shape = measured.make(settings).score_shape
-        assert measured.scored(settings, batch, "none").numpy() == measured.close(np.ones((2, *shape)))
-        assert measured.scored(settings, batch, "micro").numpy() == measured.close(np.ones(shape))
+        assert measured.scored(settings, batch, "none") == measured.close(np.ones((2, *shape)))
+        assert measured.scored(settings, batch, "micro") == measured.close(np.ones(shape))
     else:
-        assert measured.scored(settings, batch[1:], "none").numpy() == pytest.approx(1)
+        assert measured.scored(settings, batch[1:], "none") == pytest.approx(1)
 
 
 @each
@@ -153,9 +175,8 @@ def test_nothing_scores_0_and_so_does_no_match(measured):
 @each
 def test_counts_past_the_exact_integers_of_float32_are_scored_exactly(measured):
     for settings, counts, expected in measured.past_float32:
-        measure = measured.make(settings)
-        statistics = measure.layout.make(*map(torch.tensor, counts))
-        assert measure.score(statistics).numpy() == pytest.approx(np.array(expected), rel=1e-15)
+        scores = measured.make(settings).score_rows(np.hstack(counts))
+        assert scores == pytest.approx(np.array(expected), rel=1e-15)
 
 
 SAMPLE = [
@@ -176,8 +197,8 @@ def test_the_surroundings_of_a_training_loop_change_no_score(measured):
     for settings in measured.variants:
         for average in measured.averages:
             scores = measured.scored(settings, batch, average)
-            assert (scores.dtype, scores.device.type) == (torch.float64, "cpu")
-            assert scores.numpy() == measured.close(measured.expected(settings, batch, average))
+            assert scores.dtype == np.float64
+            assert scores == measured.close(measured.expected(settings, batch, average))
 
 
 @each
@@ -193,8 +214,8 @@ def test_padded_ids_are_scored_without_waiting_for_the_device(measured):
         kind = measure.layout.row_width, settings.get("reducer")
         if kind not in counted:
             batches = [read_batch(reader, preds, one) for one in ([target] if counted else [target, target[:, 0]])]
-            counted[kind] = list(map(measure.statistics, batches))
-        for scores in map(measure.score, counted[kind]):
+            counted[kind] = [measure.layout.pack(measure.statistics(batch)) for batch in batches]
+        for scores in map(measure.score_rows, counted[kind]):
             assert (scores.device.type, scores.shape) == ("meta", (3, *measure.score_shape))
             assert scores.dtype == torch.float64
 
@@ -209,8 +230,9 @@ def test_padded_ids_are_scored_without_waiting_for_the_device(measured):
     ],
 )
 def test_every_variant_compiles_into_one_graph(measured, settings, average):
-    batch = sample(measured, SAMPLE)
-    score = partial(averaged_score, measured.make(settings), measured.statistics(settings, batch))
+    scorer = measured.scorer(settings, average)
+    counted = scorer.count(*apart(sample(measured, SAMPLE)))
+    counted = counted._replace(rows=torch.from_numpy(counted.rows))
     torch._dynamo.reset()  # a graph of all takes ten times as long as a graph for each
-    compiled = torch.compile(score, fullgraph=True, backend="eager")
-    assert compiled(average).equal(score(average))
+    compiled = torch.compile(scorer.score, fullgraph=True, backend="eager")
+    assert compiled(counted).equal(scorer.score(counted))

@@ -5,12 +5,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import documents_of, read_batch
+from layouts import encoded, numbered_segments
 
 from ngram_metrics import Bleu, ROUGEScore, mbr
-from ngram_metrics._core.text import numbering
+from ngram_metrics._core.text import reader as reader_module
 from ngram_metrics._core.text.input_forms import read
-from ngram_metrics._core.text.word_reader import WordReader
+from ngram_metrics._core.text.reader import WordReader
 from ngram_metrics.functional import bleu_score, ngram_overlap
 
 BIG = torch.tensor([[5, 6], [2**63 + 5, 6]], dtype=torch.uint64)
@@ -60,18 +60,13 @@ MASKED = np.ma.array([[5, 6, 7], [8, 9, 5]], mask=[[0, 1, 0], [0, 0, 1]])
 UNMASKED = [[5, 7], [8, 9]]
 
 
-def encoded(reader, preds, target):
-    hypotheses, references = read_batch(reader, preds, target).sides
-    return documents_of(hypotheses), documents_of(references.tokens)
-
-
 @pytest.mark.parametrize("dtype", ["int8", "int64", "uint8", "uint64", ">i4"])
 def test_masked_ids_are_no_tokens(dtype):
     ids = MASKED.astype(dtype)
     reader = WordReader(pad_id=0)
     for preds, target in ((ids, ids), (ids[:, ::-1], ids), (ids, ids[:, None]), (ids, ids.T.copy().T)):
-        expected = [row[::-1] for row in UNMASKED] if preds is not ids else UNMASKED
-        assert encoded(reader, preds, target) == (expected, UNMASKED)
+        step = 1 if preds is ids else -1
+        assert encoded(reader, preds, target) == numbered_segments([(row[::step], [row]) for row in UNMASKED])
     for masked, plain in ((list(ids), UNMASKED), (UNMASKED, list(ids)), ([ids[0], [8, 9]], list(ids))):
         assert bleu_score(masked, plain, ngram=2) == 1
     scores = mbr.pairwise(Bleu(ngram=2, pad_id=0), [ids, list(ids)], [UNMASKED, UNMASKED])
@@ -92,7 +87,7 @@ def test_masked_references_and_samples():
 
 def test_an_id_that_is_masked_may_have_any_value():
     ids = np.ma.array(np.array([[2**63 + 5, 6]], np.uint64), mask=[[1, 0]])
-    assert encoded(WordReader(pad_id=0), ids, ids) == ([[6]], [[6]])
+    assert encoded(WordReader(pad_id=0), ids, ids) == [[[0], [[0]]]]
     assert bleu_score([ids[0]], [[6]], ngram=1) == 1
     assert bleu_score([np.ma.array([5, -100], mask=[0, 1])], [[5]], ngram=1) == 1
 
@@ -118,7 +113,7 @@ def test_an_id_among_the_settings_fits_into_int64(pad_id):
 
 def test_the_largest_and_the_smallest_id_are_padding():
     ends = [-(2**63), 2**63 - 1]
-    assert encoded(WordReader(pad_id=ends), torch.tensor([[ends[0], 5, ends[1]]]), [[5]]) == ([[0]], [[0]])
+    assert encoded(WordReader(pad_id=ends), torch.tensor([[ends[0], 5, ends[1]]]), [[5]]) == [[[0], [[0]]]]
 
 
 #: Python's hash of an integer is its remainder by this number.
@@ -128,18 +123,19 @@ MODULUS = 2**61 - 1
 integers = st.integers(0, 3) | st.integers(2**63 - 1, 2**63 + 1) | st.integers(0, 7).map(lambda n: n * MODULUS)
 
 
-@given(st.lists(st.lists(integers | integers.map(np.uint64))))
-def test_integers_of_any_size_are_numbered_exactly(documents):
-    batch = documents_of(read_batch(WordReader(), documents, [[[]]] * len(documents)).sides.hypotheses)
-    tokens = [int(token) for document in documents for token in document]
-    numbers = [number for document in batch for number in document]
-    assert list(map(len, batch)) == list(map(len, documents))
-    assert len(set(zip(tokens, numbers, strict=True))) == len(set(tokens)) == len(set(numbers))
+documents = st.lists(integers | integers.map(np.uint64))
+
+
+@given(st.lists(st.tuples(documents, documents)))
+def test_integers_of_any_size_are_numbered_exactly(batch):
+    preds, target = [first for first, _ in batch], [[second] for _, second in batch]
+    exact = [([*map(int, first)], [[*map(int, second)]]) for first, second in batch]
+    assert encoded(WordReader(), preds, target) == numbered_segments(exact)
 
 
 def test_integers_are_not_numbered_in_a_dict(monkeypatch):
     """In a dict these take quadratic time: all have the hash 0."""
-    monkeypatch.setattr(numbering, "number_in_order", None)
+    monkeypatch.setattr(reader_module, "number_tokens", None)
     ids = [number * MODULUS for number in range(20)]
     assert bleu_score([ids], [ids]) == bleu_score([[np.int8(0), *ids[1:]]], [ids]) == 1
     assert ROUGEScore(sentence_separator_id=0)([ids], [ids])["rougeLsum_fmeasure"] == 1

@@ -15,9 +15,9 @@ from torchmetrics import MetricCollection
 from ngram_metrics import Bleu, ChrF, ROUGEScore, evaluate, functional, ignite, mbr
 from ngram_metrics._core.text.input_forms import read
 from ngram_metrics._core.text.input_warnings import _FIRST_BYTES, _WITHOUT_BLANKS
+from ngram_metrics._core.text.reader import WordReader
 from ngram_metrics._core.text.rouge_reader import RougeReader
 from ngram_metrics._core.text.tokenizer_option import batch_tokenizer
-from ngram_metrics._core.text.word_reader import WordReader
 
 #: With any options of the command line too: otherwise the tests of what must not be warned of could not fail.
 pytestmark = pytest.mark.filterwarnings("error")

@@ -1,12 +1,15 @@
 """How ROUGE reads: which words and sentences a text, tokens or ids have, and the words of every refusal."""
 
+from itertools import chain
+
 import pytest
 import rouge_oracle
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import apart, by_count, documents_of, numbered, read_batch
+from layouts import apart, encoded, numbered_segments, read_batch, segments_of
 
+from ngram_metrics._core.counting.batch import END_OF_SENTENCE, FIRST_TOKEN
 from ngram_metrics._core.text.rouge_reader import RougeReader
 
 #: Only "\n" ends a line; the others part words alone.
@@ -14,44 +17,35 @@ PIECES = ["a", "B", "c1", " ", "\n", "\n\n", "\r\n", "\r", "\u2028", "\x85", "\x
 texts = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 
 
-def sentences_of(summaries):
-    """The sentences of each summary, as lists of ids."""
-    return by_count(documents_of(summaries.tokens), summaries.counts.tolist())
+def split(document):
+    """The sentences of a document that have words."""
+    sentences = [[]]
+    for token in document:
+        if token == END_OF_SENTENCE - FIRST_TOKEN:
+            sentences.append([])
+        else:
+            sentences[-1].append(token)
+    return [*filter(None, sentences)]
 
 
-def sentences_read(batch):
-    """The sentences of all hypotheses and then of all references; without summaries each document is one at most."""
-    if batch.summaries is not None:
-        return sentences_of(batch.summaries.hypotheses) + sentences_of(batch.summaries.references)
-    documents = documents_of(batch.sides.hypotheses) + documents_of(batch.sides.references.tokens)
-    return [[document] if document else [] for document in documents]
-
-
-def joined(summary):
-    return [token for sentence in summary for token in sentence]
-
-
-def renamed(several):
-    """Summaries with their tokens numbered in the order in which they first appear, without sentences of none."""
-    return numbered([[line for line in summary if line] for summary in several])
+def sentences_read(reader, preds, target):
+    """The sentences of each hypothesis and of each of its references, with words numbered by segment."""
+    segments = segments_of(read_batch(reader, preds, target)[-1])
+    return numbered_segments([(split(first), list(map(split, others))) for first, others in segments])
 
 
 @pytest.mark.filterwarnings("ignore:ROUGE's rule for words")
 @given(st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=4))
 def test_a_text_is_read_as_lines_of_words(batch):
+    def summary(text):
+        return [*filter(None, rouge_oracle.summary(text))]
+
+    expected = [(summary(first), list(map(summary, others))) for first, others in batch]
+    joined = [([*chain(*first)], [[*chain(*other)] for other in others]) for first, others in expected]
     preds, target = apart(batch)
-    got = read_batch(RougeReader(), preds, target)
-    summaries = [rouge_oracle.summary(text) for text in [*preds, *(one for several in target for one in several)]]
-    expected = renamed(summaries)
-    read = sentences_read(got)
-    assert renamed(read) == expected
-    assert (got.summaries is None) == (max(map(len, expected)) < 2)  # sentences that are the documents are left out
-    assert documents_of(got.sides.hypotheses) + documents_of(got.sides.references.tokens) == list(map(joined, read))
-    assert got.sides.references.counts.tolist() == list(map(len, target))
-    whole = read_batch(RougeReader(sentences=False), preds, target)
-    assert whole.summaries is None
-    assert documents_of(whole.sides.hypotheses) == documents_of(got.sides.hypotheses)
-    assert documents_of(whole.sides.references.tokens) == documents_of(got.sides.references.tokens)
+    assert sentences_read(RougeReader(), preds, target) == numbered_segments(expected)
+    assert encoded(RougeReader(), preds, target) == numbered_segments(joined)
+    assert encoded(RougeReader(sentences=False), preds, target) == numbered_segments(joined)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +57,7 @@ def test_a_text_is_read_as_lines_of_words(batch):
         ({"tokenizer": "13a"}, "The cat, sat.\nIt's", [5, 1]),
         ({"tokenizer": "unicode"}, "Zoë's 東京!\n\nПривет\n", [4, 1]),
         ({"tokenizer": list}, "ab\nc", [2, 1]),
-        ({"tokenizer": lambda text: text.split("b")}, "ab\nbcb\nb", [1, 1, 0]),
+        ({"tokenizer": lambda text: text.split("b")}, "ab\nbcb\nb", [1, 1]),
         ({"sentence_splitter": lambda text: text.split(".")}, "a b. c.\n d.", [2, 1, 1]),
         ({"sentence_splitter": lambda text: tuple(text.split(".")), "tokenizer": str.split}, "a b. c.\n d.", [2, 1, 1]),
         ({"sentence_splitter": lambda text: []}, "a b", []),
@@ -71,51 +65,43 @@ def test_a_text_is_read_as_lines_of_words(batch):
     ids=range(10),
 )
 def test_options_make_the_words_and_sentences(options, text, lines):
-    got = read_batch(RougeReader(**options), [text], [[text, text]])
-    assert list(map(len, sentences_of(got.summaries.hypotheses)[0])) == lines
-    assert [list(map(len, sentences)) for sentences in sentences_of(got.summaries.references)] == [lines, lines]
+    ((hypothesis, references),) = sentences_read(RougeReader(**options), [text], [[text, text]])
+    assert list(map(len, hypothesis)) == lines
+    assert references == [hypothesis] * 2
 
 
 def test_a_tokenizer_of_the_whole_text_need_not_agree_with_that_of_its_lines():
     """The words of rouge1 are those of the text, the words of rougeLsum those of the sentences."""
-    got = read_batch(RougeReader(tokenizer=lambda text: [text]), ["a\nb"], ["a\nb"])
-    assert got.sides.hypotheses.lengths.tolist() == [1]
-    assert list(map(len, sentences_of(got.summaries.hypotheses)[0])) == [1, 1]
+    reader = RougeReader(tokenizer=lambda text: [text])
+    assert encoded(reader, ["a\nb"], ["a\nb"]) == [[[0], [[0]]]]
+    assert sentences_read(reader, ["a\nb"], ["a\nb"]) == [[[[0], [1]], [[[0], [1]]]]]
 
 
 def test_words_are_stemmed_last():
     reader = RougeReader(use_stemmer=True, tokenizer=lambda text: [*text.split(), "", "runs"])
-    got = read_batch(reader, ["running run\nwas"], ["was"])
-    assert sentences_of(got.summaries.hypotheses) == [[[0, 0, 0], [1, 0]]]
-    capitals = read_batch(RougeReader(use_stemmer=True, normalizer=str), ["Running running"], ["x"])
-    assert documents_of(capitals.sides.hypotheses) == [[0, 0]]
+    assert sentences_read(reader, ["running run\nwas"], ["was"]) == [[[[0, 0, 0], [1, 0]], [[[1, 0]]]]]
+    assert encoded(RougeReader(use_stemmer=True, normalizer=str), ["Running running"], ["x"]) == [[[0, 0], [[1]]]]
 
 
 def test_a_negative_id_beside_padded_ids_is_an_error_but_for_the_separator():
     reader, preds = RougeReader(sentence_separator_id=-9, pad_id=0), torch.tensor([[5, -9, 6, -1, 7]])
-    read = read_batch(reader, preds, [[[-9, 5, 0, 6], []]])
-    assert sentences_of(read.summaries.hypotheses) == [[[0], [1, 2]]]
-    assert sentences_of(read.summaries.references) == [[[0, 1]], []]
+    assert sentences_read(reader, preds, [[[-9, 5, 0, 6], []]]) == [[[[0], [1, 2]], [[[0, 1]], []]]]
     with pytest.raises(ValueError, match="reference 1 of segment 0 has the id -8: expected indices"):
         read_batch(reader, preds, [[[-9, 5, 0, 6], [-9, -8]]])
 
 
 @pytest.mark.parametrize("sentences", [[[1, 2]], [["a", "b"]], torch.tensor([[1, 2]])], ids=["ids", "tokens", "padded"])
 def test_without_a_separator_a_document_is_one_sentence(sentences):
-    got = read_batch(RougeReader(pad_id=0), sentences, sentences)
-    assert got.summaries is None
-    assert got.sides.hypotheses.lengths.tolist() == [2]
+    (got,) = read_batch(RougeReader(pad_id=0), sentences, sentences)
+    assert got.lengths.tolist() == [2, 2]
 
 
-def test_the_separator_splits_where_it_is_padding_too():
+@pytest.mark.parametrize("make", [list, torch.tensor])
+def test_the_separator_splits_where_it_is_padding_too(make):
     """The end of a sentence may be the id that fills a row: then it still ends a sentence, in both layouts."""
-    preds, target = [[1, 2, 9, 3, 4]], [[3, 4, 9, 1, 2]]
-    reader = RougeReader(sentence_separator_id=9, pad_id=9)
-    ragged = read_batch(reader, preds, target)
-    assert sentences_of(ragged.summaries.hypotheses) == [[[0, 1], [2, 3]]]
-    padded = read_batch(reader, torch.tensor(preds), torch.tensor(target))
-    assert padded.summaries.hypotheses.lengths.tolist() == [5]
-    assert padded.sides.hypotheses.lengths.tolist() == [4]
+    reader, sides = RougeReader(sentence_separator_id=9, pad_id=9), (make([[1, 2, 9, 3, 4]]), make([[3, 4, 9, 1, 2]]))
+    assert sentences_read(reader, *sides) == [[[[0, 1], [2, 3]], [[[2, 3], [0, 1]]]]]
+    assert encoded(reader, *sides) == [[[0, 1, 2, 3], [[2, 3, 0, 1]]]]
 
 
 PREDS, TARGET = ["a", "b c"], [["d"], ["e", "f\nwrong g"]]

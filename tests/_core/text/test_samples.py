@@ -7,23 +7,23 @@ import numpy as np
 import pytest
 import torch
 from crossings import crossings
-from layouts import by_count, documents_of, present_references, read_batch
+from layouts import encoded, numbered_segments, read_batch
 
-from ngram_metrics._core.counting.documents import PaddedReferences
-from ngram_metrics._core.text.word_reader import WordReader
+from ngram_metrics._core.text.input_forms import read
+from ngram_metrics._core.text.reader import WordReader
 
 PRED = [[[5, 6, 7], [5, 0, 6]], [[8, 0, 0], [0, 0, 0]], [[5, 5, 5], [1, 2, 3]]]
 TARGET = [[5, 6, 7, 0], [8, 9, 0, 0], [0, 0, 0, 0]]
-#: The samples, and the references of each.
-READ = ([[5, 6, 7], [5, 6], [8], [], [5, 5, 5], [1, 2, 3]], [[[5, 6, 7]], [[5, 6, 7]], [[8, 9]], [[8, 9]], [[]], [[]]])
-
-
-def encoded(preds, target, **options):
-    """Hypotheses; and for each the references that are there."""
-    hypotheses, references = read_batch(WordReader(pad_id=0, samples=True, **options), preds, target).sides
-    if isinstance(references, PaddedReferences):
-        return documents_of(hypotheses), present_references(references)
-    return documents_of(hypotheses), by_count(documents_of(references.tokens), references.counts.tolist())
+#: The samples, each with the references.
+SAMPLES = [
+    ([5, 6, 7], [[5, 6, 7]]),
+    ([5, 6], [[5, 6, 7]]),
+    ([8], [[8, 9]]),
+    ([], [[8, 9]]),
+    ([5, 5, 5], [[]]),
+    ([1, 2, 3], [[]]),
+]
+READER = WordReader(pad_id=0, samples=True)
 
 
 @pytest.fixture(params=["numpy", "torch"], autouse=True)
@@ -36,13 +36,14 @@ def _way(request):
 @pytest.mark.parametrize("of_preds", [torch.tensor, np.array])
 @pytest.mark.parametrize("of_target", [torch.tensor, np.array, list])
 def test_each_sample_is_a_sentence_beside_the_reference(of_preds, of_target):
-    assert encoded(of_preds(PRED), of_target(TARGET)) == READ
+    expected = numbered_segments(SAMPLES)
+    assert encoded(READER, of_preds(PRED), of_target(TARGET)) == expected
     if of_target is not list:  # in a list a negative id is an error
         negative = (
             of_preds([[[*row, -100] for row in rows] for rows in PRED]),
             of_target([[-1, *row] for row in TARGET]),
         )
-        assert encoded(*negative) == READ
+        assert encoded(READER, *negative) == expected
 
 
 @pytest.mark.parametrize(
@@ -56,10 +57,7 @@ def test_each_sample_is_a_sentence_beside_the_reference(of_preds, of_target):
     ids=["text", "tokens", "ids", "padded"],
 )
 def test_anything_else_is_read_as_by_every_metric(preds, target):
-    with_samples = read_batch(WordReader(pad_id=0, samples=True), preds, target)
-    without = read_batch(WordReader(pad_id=0), preds, target)
-    for side, other in zip(with_samples.sides, without.sides, strict=True):
-        torch.testing.assert_close(tuple(side), tuple(other))
+    assert encoded(READER, preds, target) == encoded(WordReader(pad_id=0), preds, target)
 
 
 @pytest.mark.parametrize(
@@ -76,8 +74,8 @@ def test_anything_else_is_read_as_by_every_metric(preds, target):
 )
 def test_only_a_tensor_or_array_of_three_dimensions_holds_samples(preds, samples):
     target = preds if isinstance(preds, list) else torch.zeros(2, 4).long()
-    read = read_batch(WordReader(pad_id=0, samples=True), preds, target)
-    assert read.leading_shape == (None if samples is None else (2, samples))
+    leading_shape = getattr(read(preds, target, READER.sample_padding), "leading_shape", None)
+    assert leading_shape == (None if samples is None else (2, samples))
 
 
 IDS = torch.tensor(PRED)

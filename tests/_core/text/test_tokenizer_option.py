@@ -10,7 +10,9 @@ from oracles import close
 from ngram_metrics import ROUGEScore
 from ngram_metrics._core.text import tokenizer_option
 from ngram_metrics._core.text.tokenizer_option import batch_tokenizer, check_tokenizer, tokenizer_signature
-from ngram_metrics._core.text.word_bounds import NAMED
+from ngram_metrics._core.text.word_rules import RULES
+
+NAMES = [*filter(None, RULES), "ja-mecab", "ko-mecab"]
 
 
 def tokenized(tokenizer, texts):
@@ -47,7 +49,7 @@ def test_an_unknown_name_is_refused_with_the_names_there_are(name, hint):
     with pytest.raises(ValueError, match=r"unknown tokenizer '.*': expected one of") as error:
         check_tokenizer(name)
     assert hint in str(error.value)
-    assert all(repr(one) in str(error.value) for one in [*NAMED, "ja-mecab", "ko-mecab"])
+    assert all(repr(one) in str(error.value) for one in NAMES)
 
 
 @pytest.mark.parametrize("name", ["spm", "flores101", "flores200", "spBLEU-1K"])
@@ -61,7 +63,7 @@ def test_a_name_that_would_download_is_refused(name):
 def test_every_name_of_sacrebleu_is_offered_or_refused_for_a_reason():
     from sacrebleu.metrics.bleu import _TOKENIZERS
 
-    assert set(_TOKENIZERS) <= {*NAMED, "ja-mecab", "ko-mecab", "spm", "flores101", "flores200", "spBLEU-1K"}
+    assert set(_TOKENIZERS) <= {*NAMES, "spm", "flores101", "flores200", "spBLEU-1K"}
 
 
 @pytest.mark.parametrize("name", ["ja-mecab", "ko-mecab"])

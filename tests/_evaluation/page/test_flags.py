@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from report_pages import data_of, write_report
 
-from ngram_metrics._core.counting.documents import RaggedTokens, host_counts
+from ngram_metrics._core.text.input_forms import Segments
+from ngram_metrics._core.text.reader import encode_tokens
 from ngram_metrics._evaluation.page.flags import repetitions
 
 EMPTY, SOURCE, REPEATED, LENGTH, FORM = 1, 2, 4, 8, 16
@@ -24,11 +24,15 @@ def said_again(words: list[int]) -> int:
     return runs + len(fours) - len(set(fours))
 
 
-@given(st.lists(st.lists(st.integers(0, 2), max_size=12), max_size=6))
-def test_repetitions_are_those_that_a_loop_finds(documents):
-    ids = torch.tensor([word for words in documents for word in words], dtype=torch.int64)
-    tokens = RaggedTokens(ids, host_counts(list(map(len, documents))), 3)
-    assert np.array_equal(repetitions(tokens), list(map(said_again, documents)))
+WORDS = st.lists(st.sampled_from("abc"), max_size=12)
+
+
+@example([([], [])] * 3)
+@given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=4))
+def test_repetitions_are_those_that_a_loop_finds(pairs):
+    hypotheses, references = map(list, zip(*pairs, strict=True))
+    batch = encode_tokens(Segments("tokens", hypotheses, references, [1] * len(pairs)))
+    assert np.array_equal(repetitions(batch), [said_again(words) for pair in pairs for words in pair])
 
 
 @pytest.mark.parametrize(

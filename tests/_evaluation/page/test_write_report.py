@@ -13,7 +13,7 @@ from report_pages import HOSTILE, REFERENCES, SYSTEMS, data_of, write_report
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from ngram_metrics import ROUGEScore, evaluate
-from ngram_metrics._core.text.word_reader import WordReader
+from ngram_metrics._core.text.word_rules import RULES
 from ngram_metrics._evaluation.page.page_words import split_words
 
 ONE = {"a": ["x y"]}
@@ -130,21 +130,37 @@ def words_at(text: str, steps: list[int]) -> list[str]:
     return words
 
 
-@pytest.mark.parametrize(
-    "text", ["", " ", "a", "  a\U0001f600b   c ", "\U0001f600 \u3000\u3000x", "\uffff \uffffb c", *HOSTILE]
-)
-def test_steps_lead_to_words_apart_by_any_blanks(text):
-    words = split_words(WordReader(), ["x y", text, "z"])
+@pytest.mark.parametrize("tokenizer", RULES)
+def test_steps_lead_to_the_words_of_each_rule(tokenizer):
+    """Also where an earlier sign looks like the word, or is not of the word before."""
+    texts = ["", " ", "a", "  a\U0001f600b   c ", "\U0001f600 \u3000\u3000x", "\uffff \uffffb c", *HOSTILE]
+    texts += [
+        "a\u0301 \u0301 \u0301a",
+        "1,2 ,2 a_b b",
+        "\u0e04\u0e33\u0e04\u0e33 \u4f60\u597d\u4f60",
+        "x\ny &amp;amp; -y",
+    ]
+    words = split_words(tokenizer, texts)
     found = [words_at(*parts) for parts in zip(words.texts, words.steps, strict=True)]
-    assert found == [["x", "y"], text.split(), ["z"]]
+    assert found == words.words == [RULES[tokenizer].words([text])[:-1] for text in texts]
+    assert tokenizer is not None or found == list(map(str.split, texts))
 
 
 def test_foreign_tokens_stand_apart_by_blanks():
-    words = split_words(WordReader(lambda text: [len(word) for word in text.split()]), ["a \U0001f600 ccc", ""])
+    words = split_words(lambda text: [len(word) for word in text.split()], ["a \U0001f600 ccc", ""])
     assert words.texts == ["1 1 3", ""]
     assert words_at(words.texts[0], words.steps[0]) == ["1", "1", "3"]
-    words = split_words(WordReader(str.split, lowercase=False), ["\U0001f600 b"])
+    words = split_words(str.split, ["\U0001f600 b"])
     assert words_at(words.texts[0], words.steps[0]) == ["\U0001f600", "b"]
+
+
+def test_an_id_is_shown_as_its_token():
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is optional, and not in every environment")
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"cat": 0, "?": 1}, unk_token="?"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    words = split_words(tokenizer, ["cat dog", ""])
+    assert words.words == [[0, 1], []]
+    assert (words.texts, words.steps) == (["cat ?", ""], [[0, 3, 1, 1], []])
 
 
 def test_a_file_that_cannot_be_written_is_told(tmp_path):

@@ -5,27 +5,29 @@ from collections import UserList, deque
 import numpy as np
 import pytest
 import torch
-from layouts import by_count, documents_of, numbered
+from layouts import numbered, segments_of
 
-from ngram_metrics._core.text.character_reader import CharacterReader
-from ngram_metrics._core.text.groups import read_rows
+from ngram_metrics._core.text.pool_reader import read_pools
+from ngram_metrics._core.text.reader import CharacterReader, WordReader
 from ngram_metrics._core.text.rouge_reader import RougeReader
-from ngram_metrics._core.text.word_reader import WordReader
+
+
+def listed(pools):
+    """The hypotheses and the references of each row as lists of ids, numbered by row."""
+    documents = (numbered([first, *others]) for first, others in segments_of(pools.documents))
+    for hypotheses, references in zip(pools.hypotheses.tolist(), pools.references.tolist(), strict=True):
+        row = next(documents) if hypotheses or references else []
+        yield [row[:hypotheses], row if pools.is_same else row[hypotheses:]]
 
 
 def seen(reader, hypotheses, references):
-    """The documents of each row as lists of ids, hypotheses and references, for the first kind of token."""
-    own, others = read_rows(reader, hypotheses, references)[0]
-    return [listed(own), listed(others)]
-
-
-def listed(groups):
-    return by_count(documents_of(groups.tokens), groups.counts.tolist())
+    """The rows, for the first kind of token."""
+    return list(listed(read_pools(reader, hypotheses, references)[0]))
 
 
 HYPOTHESES = [[[5, 7], [5]], [], [[7, 7, 9]]]
 REFERENCES = [[[9]], [[5, 5], []], [[7], [9], [5, 7]]]
-AS_NUMBERED = numbered([HYPOTHESES, REFERENCES])
+AS_NUMBERED = [numbered(list(row)) for row in zip(HYPOTHESES, REFERENCES, strict=True)]
 
 
 def texts(rows):
@@ -69,9 +71,9 @@ def test_every_layout_is_read_alike(hypotheses, references):
     reader = WordReader(pad_id=0)
     if kind != other_kind:
         with pytest.raises(TypeError, match="expected all "):
-            read_rows(reader, *sides)
+            read_pools(reader, *sides)
     else:
-        assert numbered(seen(reader, *sides)) == AS_NUMBERED
+        assert seen(reader, *sides) == AS_NUMBERED
 
 
 @pytest.mark.parametrize("make", [torch.tensor, np.array])
@@ -79,29 +81,30 @@ def test_every_layout_is_read_alike(hypotheses, references):
 def test_negative_ids_are_padding_in_padded_rows_and_an_error_elsewhere(make, beside):
     hypotheses = [make([[1, -100, 2], [-1, -2, -100]]), beside([[2, 0]])]
     found = seen(WordReader(pad_id=0), hypotheses, [beside([[2]]), make([[-5, 1]])])
-    assert numbered(found) == [[[[0, 1], []], [[1]]], [[[1]], [[0]]]]
+    assert found == [[[[0, 1], []], [[1]]], [[[0]], [[1]]]]
     for reader in (WordReader(pad_id=0), RougeReader(pad_id=0, sentence_separator_id=-3), CharacterReader(pad_id=0)):
         with pytest.raises(ValueError, match="reference 1 of row 0 has the id -100: expected indices of a vocabulary"):
-            read_rows(reader, hypotheses, [beside([[2], [-100, 1]]), beside([[1]])])
+            read_pools(reader, hypotheses, [beside([[2], [-100, 1]]), beside([[1]])])
 
 
 def test_every_reader_reads_rows():
     rows = [["a b", "b"], ["c"]]
-    expected = [[[[0, 1], [1]], [[2]]], [[[2]], [[0, 1], [1]]]]
+    expected = [[[[0, 1], [1]], [[2]]], [[[0]], [[1, 2], [2]]]]
     for reader in (WordReader(), RougeReader(sentences=False), RougeReader(), WordReader(samples=True)):
-        assert numbered(seen(reader, rows, rows[::-1])) == expected
-    kinds = read_rows(CharacterReader(words=True), rows, rows[::-1])
-    assert [numbered(list(map(listed, kind))) for kind in kinds] == [expected] * 2
-    assert len(read_rows(CharacterReader(), rows, rows)) == 1
+        assert seen(reader, rows, rows[::-1]) == expected
+    kinds = read_pools(CharacterReader(words=True), rows, rows[::-1])
+    assert [list(listed(kind)) for kind in kinds] == [expected] * 2
+    assert len(read_pools(CharacterReader(), rows, rows)) == 1
 
 
 @pytest.mark.parametrize("words", [False, True])
 def test_texts_that_are_the_same_are_read_once(words):
     rows = [["a b", "c"], [], ["a"]]
     for others in (rows, [list(row) for row in rows], tuple(np.array(row, dtype=object) for row in rows)):
-        for own, same in read_rows(CharacterReader(words=words), rows, others):
-            assert own is same
-            assert own.counts.tolist() == [2, 0, 1]
+        for pools in read_pools(CharacterReader(words=words), rows, others):
+            assert pools.is_same
+            assert pools.documents.lengths.tolist() == [2, 1, 1]
+            assert pools.hypotheses.tolist() == pools.references.tolist() == [2, 0, 1]
 
 
 @pytest.mark.parametrize(
@@ -113,16 +116,16 @@ def test_texts_that_are_the_same_are_read_once(words):
     ],
 )
 def test_texts_that_differ_are_read_apart(others):
-    ((own, other),) = read_rows(CharacterReader(), [["a b", "c"], [], ["a"]], others)
-    assert own is not other
-    assert other.counts.tolist() == list(map(len, others))
+    (pools,) = read_pools(CharacterReader(), [["a b", "c"], [], ["a"]], others)
+    assert not pools.is_same
+    assert pools.references.tolist() == list(map(len, others))
 
 
 def test_ids_are_read_once_where_the_object_is_the_same():
     ids = torch.tensor([[[1, 2], [3, 0]]])
-    ((own, other),) = read_rows(WordReader(pad_id=0), ids, ids)
-    assert own is other
-    assert numbered(listed(own)) == [[[0, 1], [2]]]
+    (pools,) = read_pools(WordReader(pad_id=0), ids, ids)
+    assert pools.is_same
+    assert list(listed(pools)) == [[[[0, 1], [2]]] * 2]
 
 
 @pytest.mark.parametrize(
@@ -141,7 +144,7 @@ def test_ids_are_read_once_where_the_object_is_the_same():
 )
 def test_numbers_and_shapes_that_do_not_fit_are_refused(hypotheses, references, words):
     with pytest.raises(ValueError, match=words):
-        read_rows(WordReader(pad_id=0), hypotheses, references)
+        read_pools(WordReader(pad_id=0), hypotheses, references)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +171,7 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(hypotheses, references, 
 )
 def test_what_is_no_row_or_document_is_refused_by_name_and_place(hypotheses, references, words):
     with pytest.raises(TypeError, match=words):
-        read_rows(WordReader(pad_id=0), hypotheses, references)
+        read_pools(WordReader(pad_id=0), hypotheses, references)
 
 
 def object_row(row):
@@ -191,8 +194,8 @@ def object_row(row):
 def test_padded_ids_without_pad_id_are_refused(padded):
     for sides in ((padded, [[[1]]]), ([[[1]]], padded)):
         with pytest.raises(ValueError, match="a padded tensor of ids needs pad_id"):
-            read_rows(WordReader(), *sides)
-        assert read_rows(WordReader(pad_id=0), *sides)[0][0].tokens.id_bound == 1
+            read_pools(WordReader(), *sides)
+        assert seen(WordReader(pad_id=0), *sides)[0][0]
 
 
 @pytest.mark.parametrize(
@@ -209,4 +212,4 @@ def test_what_a_tokenizer_got_wrong_is_named_by_its_row(reader, bad, hypotheses,
         return bad if text == "bad" else list(text)
 
     with pytest.raises(TypeError, match=place):
-        read_rows(reader(tokenizer=tokenizer), hypotheses, references)
+        read_pools(reader(tokenizer=tokenizer), hypotheses, references)

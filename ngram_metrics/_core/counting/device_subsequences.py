@@ -1,4 +1,4 @@
-"""The table of longest common subsequences, with 55 cells per machine operation.
+"""Lengths of longest common subsequences of padded ids in torch, with 55 cells of the table per machine operation.
 
 Row s, column p of the classical table is the length of the longest common subsequence of the first s tokens of one text
 and the first p of the other. Along a row it grows by 0 or 1 per column, so a row needs one bit per column: bit p of
@@ -14,9 +14,16 @@ negative. No step waits for a borrow to propagate, as in Hyyro 2004, section 3.3
 one time after the word below. Nor does a step compute the borrow: a word is so narrow that the highest byte of its
 difference is -1 if it borrows, else 0. So a time is four operations, whatever the number of words.
 
-Example: the long side ``a b a c``, its positions from the left, and the short side ``b a``. Before the first step
-``increments`` is 0000. Step ``b``: mask 0100, so the increments are 0100 and the lengths 0 1 1 1. Step ``a``: mask
-1010, either 1110, of which the second line keeps 1010; the lengths are 1 1 2 2: the subsequence ``b a`` has 2 tokens.
+Both halves of the steps run at once, because launching an operation often costs more than its work. A cut of the short
+text in the middle corresponds to some cut of the long text: a common subsequence matches the tokens before one cut with
+tokens before the other (Hirschberg 1975). So the first half of the steps runs from the left, and the second half from
+the right on both texts reversed, as two pairs of one chunk. The last row of each half gives the longest common
+subsequence with either side of any cut of the long text. The largest sum over all cuts is the length.
+
+Example: the long side ``a b a c``, its positions from the left, and the short side ``b a``. The first half is ``b``:
+its mask is 0100, so the increments are 0100, and with the first 0, 1, 2, 3, 4 tokens of the long side it shares 0 0 1 1
+1. The second half is ``a``: with the remaining tokens it shares 1 1 1 0 0. The largest sum is 2, at the cut after
+``a b``.
 
 The layout is ``(words, pairs)`` with the highest word first, so that the skew is a view with positive strides. The
 masks of a window of times are in a table, which is a sum of bits. All sizes come from shapes; nothing depends on data.
@@ -26,27 +33,74 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple
 
-from ngram_metrics._core.basics.lazy import torch
+import torch
+from torch import Tensor
 
-if TYPE_CHECKING:
-    from torch import Tensor
+from ngram_metrics._core.counting.device_matches import rank_in_rows
 
 #: Positions per word: twice a word minus a word minus a borrow is in [-2^55, 2^56), so that the highest byte of the
 #: difference only repeats the sign.
 WORD_BITS = 55
 #: The index of the highest byte in an int64.
 HIGHEST_BYTE = 7 if sys.byteorder == "little" else 0
-Size = TypeVar("Size", int, "Tensor")
-#: Mask words per window. The CPU's bound keeps an array below 32 MiB, up to which freed memory is reused at once.
-CPU_WORDS = 3 << 20
-ACCELERATOR_WORDS = 1 << 26
+#: Mask words that are laid out at a time, which bounds memory.
+MASK_WORDS = 1 << 26
 #: Masks are laid out for this many times and words together, and read while they are in the cache.
 TILE = 64
 
 
-class MaskWindows(NamedTuple):
+def common_lengths(
+    hypotheses: Tensor, references: Tensor, hypothesis_lengths: Tensor, reference_lengths: Tensor
+) -> Tensor:
+    """Return the length of a longest common subsequence of each pair of rows, ``(pairs,)`` int64.
+
+    The ids are ``(pairs, width)`` int64, one width for each side; past the ``(pairs,)`` lengths they are ignored.
+    """
+    # The length is symmetric, so the narrower side is taken as the steps: each step costs its launches.
+    sides = [(hypotheses, hypothesis_lengths), (references, reference_lengths)]
+    sides.sort(key=lambda side: side[0].shape[1], reverse=True)
+    (long, _), (short, _) = sides
+    pairs, width = long.shape
+    if pairs == 0 or short.shape[1] == 0:
+        return hypothesis_lengths.new_zeros(pairs)
+    slot = torch.arange(width, device=long.device)
+    is_token = [slot[: ids.shape[1]] < lengths.unsqueeze(1) for ids, lengths in sides]
+    ranks = rank_in_rows(torch.cat((long, short), 1)) * torch.cat(is_token, 1)
+    positions, steps = ranks.split((width, short.shape[1]), 1)
+    at_once = max(1, MASK_WORDS // _pair_words(_word_count(width), short.shape[1]))
+    parts = [
+        _chunk_lengths(positions[first : first + at_once], steps[first : first + at_once], ranks.shape[1])
+        for first in range(0, pairs, at_once)
+    ]
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+
+def _chunk_lengths(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
+    """Return lengths ``(pairs,)`` from ranks ``(pairs, width)`` and ``(pairs, steps)``, 0 for padding."""
+    half = (steps.shape[1] + 1) // 2
+    # If the number of steps is odd, the middle one is in the first half; the second half has padding instead.
+    middle = steps.new_zeros(len(steps), 2 * half - steps.shape[1])
+    both = torch.cat((steps[:, :half], torch.cat((steps[:, half:].flip(1), middle), 1)))  # (2 * pairs, half)
+    rows = _last_rows(torch.cat((positions, positions.flip(1))), both, rank_bound)  # (words, 2 * pairs)
+    first, second = _unpack_bits(rows, positions.shape[1]).chunk(2)  # (pairs, width)
+    # When the cut moves by one position, the left sum gains this position's bit, and the right sum loses it.
+    gains = (first - second.flip(1)).cumsum(1).amax(1).clamp(min=0)
+    return gains + second.sum(1)
+
+
+def _last_rows(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
+    """Return the last row of each pair's table, ``(words, pairs)``."""
+    windows = _mask_windows(positions, steps, rank_bound)
+    increments = positions.new_zeros(windows.words, len(positions))
+    state = _TableState(increments, positions.new_zeros(windows.words + 1, len(positions)))
+    for start, stop in windows.windows():
+        state = _advance(state, windows.masks(start, stop))
+    return state.increments
+
+
+class _MaskWindows(NamedTuple):
     """The masks of a chunk of pairs, made on request for a window of times.
 
     Attributes:
@@ -108,7 +162,7 @@ class MaskWindows(NamedTuple):
         return table.view(pairs * rows, words), (steps + before).T.contiguous()
 
 
-def mask_windows(positions: Tensor, steps: Tensor, rank_bound: int) -> MaskWindows:
+def _mask_windows(positions: Tensor, steps: Tensor, rank_bound: int) -> _MaskWindows:
     """Prepare the masks of a chunk from ranks ``(pairs, width)``, not empty, and ``(pairs, steps)``, 0 for padding.
 
     Raises:
@@ -117,26 +171,14 @@ def mask_windows(positions: Tensor, steps: Tensor, rank_bound: int) -> MaskWindo
     is_compiling = torch.compiler.is_compiling()
     if not is_compiling and (torch.jit._trace.is_tracing() or torch._C._functorch.is_batchedtensor(steps)):
         raise RuntimeError("ROUGE-L cannot run inside torch.jit.trace or torch.vmap: call it on all rows as one batch")
-    words = word_count(positions.shape[1])
+    words = _word_count(positions.shape[1])
     times = steps.shape[1] + words - 1
     around = steps.new_zeros(len(steps), words - 1)
-    at_once = max(1, min(times, word_budget(steps.device) // max(1, len(steps) * words)))
-    return MaskWindows(positions, torch.cat((around, steps, around), 1), rank_bound, words, times, at_once)
+    at_once = max(1, min(times, MASK_WORDS // max(1, len(steps) * words)))
+    return _MaskWindows(positions, torch.cat((around, steps, around), 1), rank_bound, words, times, at_once)
 
 
-class SentenceLimits(NamedTuple):
-    """The limits of sentences in documents: each sentence of one side has its own table with each of the other side.
-
-    Attributes:
-        kept: ``(steps + 2 * (words - 1), pairs)`` int64: -1 if a step has a token, 0 between sentences.
-        gaps: ``(words, pairs)`` int64, the bits of the positions between sentences, the highest word first.
-    """
-
-    kept: Tensor
-    gaps: Tensor
-
-
-class TableState(NamedTuple):
+class _TableState(NamedTuple):
     """The state of the tables of a chunk between two times.
 
     Attributes:
@@ -148,28 +190,10 @@ class TableState(NamedTuple):
     difference: Tensor
 
 
-def first_state(windows: MaskWindows, sentences: SentenceLimits | None = None) -> TableState:
-    """Return the state before the first time: the row above the first row, with only the bits of gaps set."""
-    pairs = len(windows.positions)
-    increments = windows.positions.new_zeros(windows.words, pairs)
-    if sentences is not None:
-        increments.bitwise_or_(sentences.gaps)
-    return TableState(increments, windows.positions.new_zeros(windows.words + 1, pairs))
-
-
-def advance(
-    state: TableState,
-    masks: Iterable[Tensor],
-    start: int = 0,
-    sentences: SentenceLimits | None = None,
-    history: Tensor | None = None,
-) -> TableState:
-    """Run the times of a window from ``start`` on, with masks ``(words, pairs)``, and overwrite the state.
-
-    ``history`` ``(times, words, pairs)`` int64 receives the increments of each time.
-    """
+def _advance(state: _TableState, masks: Iterable[Tensor]) -> _TableState:
+    """Run the times of a window, with masks ``(words, pairs)``, and overwrite the state."""
     increments = state.increments
-    words = len(state.increments)
+    words = len(increments)
     either = torch.empty_like(increments)
     spare = torch.zeros_like(state.difference)
     # This time and the time before alternate between two arrays, each with views of its differences and its borrows: -1
@@ -178,7 +202,7 @@ def advance(
         (whole, whole[:-1], whole[1:].view(torch.int8)[:, HIGHEST_BYTE::8] if words > 1 else whole)
         for whole in (spare, state.difference)
     )
-    for time, mask in enumerate(masks):
+    for mask in masks:
         difference = now[1]
         torch.bitwise_or(mask, increments, out=either)
         if words > 1:
@@ -186,55 +210,23 @@ def advance(
         else:
             torch.add(increments, increments, out=difference)
         difference.sub_(either)
-        if sentences is None:
-            torch.bitwise_and(difference, either, out=increments)
-        else:
-            row = increments if history is None else history[time]
-            torch.bitwise_and(difference, either, out=row)
-            # The bit of a gap is set before every step and absorbs a borrow from below: no borrow leaves its sentence.
-            torch.bitwise_and(row, sentences.kept[start + time : start + time + words], out=increments)
-            increments.bitwise_or_(sentences.gaps)
+        torch.bitwise_and(difference, either, out=increments)
         now, before = before, now
-    return TableState(increments, before[0])
+    return _TableState(increments, before[0])
 
 
-def set_bits(words: Tensor) -> Tensor:
-    """Count the set bits of each word: in groups of 2, 4 and 8 bits, then the sum of the bytes."""
-    words = words - (words >> 1 & 0x5555555555555555)
-    words = (words & 0x3333333333333333) + (words >> 2 & 0x3333333333333333)
-    words = words + (words >> 4) & 0x0F0F0F0F0F0F0F0F
-    for shift in (8, 16, 32):
-        words = words + (words >> shift)
-    return words & 0x7F
-
-
-def pack_bits(marks: Tensor) -> Tensor:
-    """Pack marks ``(pairs, width)`` bool into words: ``(words, pairs)`` int64, the highest word first."""
-    pairs, width = marks.shape
-    words = word_count(width)
-    bits = marks.new_zeros(pairs, words * WORD_BITS, dtype=torch.int64)
-    bits[:, :width] = marks
-    bit = torch.arange(WORD_BITS, device=marks.device)
-    return (bits.view(pairs, words, WORD_BITS) << bit).sum(-1).flip(1).T.contiguous()
-
-
-def unpack_bits(words: Tensor, width: int) -> Tensor:
-    """Return the bits of words, ``(pairs, width)`` int64, 0 or 1, which is the inverse of ``pack_bits``."""
+def _unpack_bits(words: Tensor, width: int) -> Tensor:
+    """Return the bits of words ``(words, pairs)``, the highest word first: ``(pairs, width)`` int64, 0 or 1."""
     bit = torch.arange(WORD_BITS, device=words.device)
     return (words.T.flip(1).unsqueeze(-1) >> bit & 1).flatten(1)[:, :width]
 
 
-def word_count(width: Size) -> Size:
-    """Return the number of words, at least 1, for ``width`` positions, a number or a tensor of numbers."""
-    return (width + (width == 0) + WORD_BITS - 1) // WORD_BITS
+def _word_count(width: int) -> int:
+    """Return the number of words, at least 1, for ``width`` positions."""
+    return max(1, -(-width // WORD_BITS))
 
 
-def word_budget(device: torch.device) -> int:
-    """Return the largest number of mask words of a window on a device."""
-    return CPU_WORDS if device.type == "cpu" else ACCELERATOR_WORDS
-
-
-def pair_words(words: Size | int, steps: Size) -> Size:
+def _pair_words(words: int, steps: int) -> int:
     """Return the words that a pair adds to a window: its masks, with the skew at both ends, and its ids."""
     return words * (steps + 2 * words + WORD_BITS)
 

@@ -1,0 +1,90 @@
+"""What NumPy and torch call or do differently, so that each formula is written once for arrays and tensors.
+
+Both have ``where``, ``log``, ``exp``, ``maximum``, ``cumprod``, ``concatenate`` and ``stack``, if axes are passed by
+position. This module imports no torch: whoever has a tensor has imported it.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import reduce
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+#: A NumPy array, or a tensor on any device.
+Array: TypeAlias = Any
+#: About the smallest normal number of float32.
+_TINY = 1.2e-38
+
+
+def namespace(array: Array) -> Any:
+    """Return the module whose functions take an array: ``numpy`` or ``torch``."""
+    return np if isinstance(array, (np.ndarray, np.generic)) else sys.modules["torch"]
+
+
+def to_float(counts: Array) -> Array:
+    """Return counts as float64, or as float32 if their device has no float64."""
+    if namespace(counts) is np:
+        return counts.astype(np.float64)
+    return counts.float() if counts.device.type == "mps" else counts.double()
+
+
+def at_least(array: Array, bound: float) -> Array:
+    """Return the numbers, or the bound where they are lower."""
+    return np.maximum(array, bound) if namespace(array) is np else array.clamp(min=bound)
+
+
+def at_most(array: Array, bound: float) -> Array:
+    """Return the numbers, or the bound where they are higher."""
+    return np.minimum(array, bound) if namespace(array) is np else array.clamp(max=bound)
+
+
+def divide(part: Array, whole: Array) -> Array:
+    """Return quotients, where 0 / 0 is 0; no whole is negative."""
+    return part / at_least(whole, _TINY)
+
+
+def sum_in_order(terms: Array) -> Array:
+    """Sum ``(..., terms)`` to ``(...)``, one term after another.
+
+    ``sum`` adds in an order that depends on the layout in memory, so the last bit of a score would depend on how many
+    scores are computed together.
+    """
+    if namespace(terms) is np:
+        # Several times as fast as ``cumsum``.
+        return reduce(np.add, terms.T).T
+    return terms.cumsum(-1)[..., -1]
+
+
+def count_ngrams(lengths: Array, orders: int) -> Array:
+    """Return the n-grams of each order of documents: from lengths ``(...)`` to ``(..., orders)``, int64."""
+    if namespace(lengths) is np:
+        shorter = np.arange(orders)
+    else:
+        shorter = namespace(lengths).arange(orders, device=lengths.device)
+    return at_least(lengths[..., None] - shorter, 0)
+
+
+def counts_in_torch(*tensors: Tensor) -> bool:
+    """Return whether torch counts these ids and scores these counts: on a device, or while it records operations.
+
+    Everything else is counted in NumPy. Its operations would be missing from a graph or a trace.
+    """
+    torch = sys.modules["torch"]
+    if torch.compiler.is_compiling() or torch.jit._trace.is_tracing():
+        return True
+    if torch.utils._python_dispatch._get_current_dispatch_mode() is not None:
+        return True
+    return not all(map(_has_data, tensors))
+
+
+def _has_data(ids: Tensor) -> bool:
+    """Return whether the data can be read on the CPU; under ``torch.vmap`` it cannot."""
+    try:
+        return ids.is_cpu and ids.data_ptr() is not None
+    except RuntimeError:
+        return False

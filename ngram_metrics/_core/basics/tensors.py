@@ -1,0 +1,76 @@
+"""Tensors on their devices: dtypes that a device has, and copies that wait as little as possible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ngram_metrics._core.basics.arrays import Array, counts_in_torch
+
+
+def float_dtype(device: torch.device) -> torch.dtype:
+    """Return float64, or float32 if the device has no float64."""
+    return torch.float32 if device.type == "mps" else torch.float64
+
+
+def host_counts(counts: int | Sequence[int] | Sequence[Sequence[int]]) -> Tensor:
+    """Return a number, several or rows of them as an int64 tensor on the CPU, whatever the default device."""
+    return torch.from_numpy(np.array(counts, np.int64))
+
+
+def to_tensor(array: Array) -> Tensor:
+    """Return an array as a tensor with the same memory, or a tensor as it is."""
+    return array if isinstance(array, Tensor) else torch.from_numpy(np.asarray(array))
+
+
+def to_array(tensor: Tensor) -> Array:
+    """Return a tensor as an array with the same memory, or as it is where torch counts and scores."""
+    return tensor if counts_in_torch(tensor) else tensor.numpy()
+
+
+@torch.compiler.disable
+def call_outside_graphs(function: Callable[..., tuple[Array, ...]], *args: object) -> tuple[Array, ...]:
+    """Call a function that counts in NumPy, none of which ``torch.compile`` may record."""
+    return function(*args)
+
+
+def move_result(result: Tensor, device: torch.device | str | None) -> Tensor:
+    """Return a result on a device, in float32 if the device has no float64; None for where it is."""
+    if device is None:
+        return result
+    where = torch.device(device)
+    if result.is_floating_point():
+        result = result.to(float_dtype(where))
+    return copy_to(where, result)[0] if result.device.type == "cpu" else result.to(where)
+
+
+def copy_to(device: torch.device, *tensors: Tensor) -> list[Tensor]:
+    """Return tensors of one device on another, in one copy, for which the CPU does not wait if it goes to CUDA.
+
+    Their dtypes have equal sizes.
+    """
+    source = tensors[0].device
+    if source == device:
+        return list(tensors)
+    sizes = [tensor.numel() for tensor in tensors]
+    dtype = tensors[0].dtype
+    # Only a copy from pinned memory returns before it is done.
+    pinned = source.type == "cpu" and device.type == "cuda"
+    joined = torch.empty(sum(sizes), dtype=dtype, device=source, pin_memory=pinned)
+    torch.cat([tensor.flatten().view(dtype) for tensor in tensors], out=joined)
+    parts = joined.to(device, non_blocking=pinned).split(sizes)
+    return [part.view(tensor.dtype).view(tensor.shape) for part, tensor in zip(parts, tensors, strict=True)]
+
+
+def count_device(device: torch.device | str | None) -> torch.device | None:
+    """Return the device on which torch counts, or None for NumPy on the CPU."""
+    where = torch.device("cpu" if device is None else device)
+    return None if where.type == "cpu" else where
+
+
+def stack_equal(tensors: list[Tensor]) -> Tensor | list[Tensor]:
+    """Return tensors of one shape as one tensor, others as they are."""
+    return torch.stack(tensors) if len({tensor.shape for tensor in tensors}) == 1 else tensors

@@ -1,0 +1,117 @@
+"""Clipped n-gram matches of padded ids in torch, on any device and in recorded graphs.
+
+It counts what ``_core.counting.matches`` counts on a CPU. No step depends on data: all run on the ``meta`` device,
+compile in one graph and never wait for a GPU. The keys of both sides are sorted, as there, and those of a hypothesis
+are looked up in each of its references.
+
+Ids past the end of a document differ on the two sides, so that no n-gram with one of them is on both.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+#: Bits of a key: int64 without its sign.
+KEY_BITS = 63
+#: The ids past the end of a padded hypothesis, and of a padded reference.
+PAST_HYPOTHESIS, PAST_REFERENCE = -2, -1
+#: Slots that are counted at a time, which bounds memory; many at a time take few launches.
+SLOTS = 1 << 22
+
+
+def count_matches(hypotheses: Tensor, references: Tensor, orders: int) -> Tensor:
+    """Return the clipped matches of each segment and order, ``(segments, orders)`` int64.
+
+    The ids are ``(segments, width)`` and ``(segments, references, width)`` int64, with those past the ends filled.
+    """
+    segments, count, reference_width = references.shape
+    # Orders longer than a document have no n-grams, and take neither time nor memory.
+    counted = min(orders, hypotheses.shape[1], reference_width)
+    if segments == 0 or counted == 0:
+        return hypotheses.new_zeros(segments, orders)
+    # The hypothesis is looked up in each of its references.
+    at_once = max(1, SLOTS // (count * (hypotheses.shape[1] + reference_width)))
+    parts = [
+        _count_rows(hypotheses[first : first + at_once], references[first : first + at_once], counted)
+        for first in range(0, segments, at_once)
+    ]
+    matches = parts[0] if len(parts) == 1 else torch.cat(parts)
+    return matches if counted == orders else torch.nn.functional.pad(matches, (0, orders - counted))
+
+
+def _count_rows(hypotheses: Tensor, references: Tensor, orders: int) -> Tensor:
+    """Return the matches of each row, ``(segments, orders)``, where no row is shorter than the longest order.
+
+    The documents of a segment are laid out one after another, and a key is made at every slot. The ids past their ends
+    separate them, so that no n-gram that leaves its document is on both sides.
+    """
+    segments, width = hypotheses.shape
+    _, count, reference_width = references.shape
+    past = torch.arange(PAST_HYPOTHESIS, PAST_REFERENCE + 1, device=hypotheses.device)
+    past_hypothesis, past_reference = past.expand(segments, 2).split(1, 1)
+    row = [hypotheses, past_hypothesis]
+    for reference in references.unbind(1):
+        row += (reference, past_reference)
+    digits = rank_in_rows(torch.cat((*row, past_reference.expand(-1, orders - 1)), 1))
+    bits = _bit_length(digits.shape[1])
+    head, served, matches = None, 0, []
+    while served < orders:
+        taken = min(orders - served, KEY_BITS // bits - (head is not None))
+        keys = _join_digits(digits[:, served:], taken, bits)
+        if head is not None:
+            keys = _append_digits(head[:, : keys.shape[1]], keys, taken * bits)
+        reference_keys = keys[:, width + 1 : width + 1 + count * (reference_width + 1)].unflatten(1, (count, -1))
+        matches.append(_look_up(keys[:, :width], reference_keys, taken, bits))
+        served += taken
+        if served < orders:
+            head = rank_in_rows(keys)
+    return (matches[0] if len(matches) == 1 else torch.cat(matches)).T
+
+
+def _look_up(hypotheses: Tensor, references: Tensor, orders: int, bits: int) -> Tensor:
+    """Return the matches ``(orders, segments)`` of keys ``(segments, width)`` and ``(segments, references, width)``.
+
+    The last digits of the keys are the last tokens of these orders. The first k of equal n-grams of a hypothesis are
+    matched, where k is the largest count in one reference.
+    """
+    device = hypotheses.device
+    dropped_bits = torch.arange((orders - 1) * bits, -1, -bits, device=device).reshape(-1, 1, 1)
+    # The first digits of sorted keys are sorted too.
+    wanted = torch.bitwise_right_shift(torch.sort(hypotheses).values, dropped_bits)  # (orders, segments, width)
+    keys = torch.bitwise_right_shift(torch.sort(references).values, dropped_bits.unsqueeze(-1))
+    sought = wanted.unsqueeze(2)
+    if references.shape[1] > 1:
+        sought = sought.expand(-1, -1, references.shape[1], -1).contiguous()
+    count = torch.searchsorted(keys, sought, right=True) - torch.searchsorted(keys, sought)
+    count = count.amax(2) if references.shape[1] > 1 else count.squeeze(2)
+    earlier = torch.arange(wanted.shape[-1], device=device) - torch.searchsorted(wanted, wanted)
+    return (earlier < count).sum(-1)
+
+
+def rank_in_rows(ids: Tensor) -> Tensor:
+    """Number the ids ``(..., slots)`` of each row ascending from 1 to the slots, equal ids with equal numbers."""
+    return torch.searchsorted(torch.sort(ids).values, ids.contiguous(), right=True)
+
+
+def _join_digits(digits: Tensor, length: int, bits: int) -> Tensor:
+    """Return the number that the ``length`` digits from each slot on form: ``(..., slots - length + 1)``."""
+    if length == 1:
+        return digits
+    half = length // 2
+    keys = _join_digits(digits, half, bits)
+    keys = _append_digits(keys[..., :-half], keys[..., half:], half * bits)
+    return _append_digits(keys[..., :-1], digits[..., length - 1 :], bits) if length % 2 else keys
+
+
+def _append_digits(keys: Tensor, digits: Tensor, bits: int) -> Tensor:
+    """Return keys followed by digits that are ``bits`` wide, in one launch."""
+    return torch.add(digits, keys, alpha=1 << bits)
+
+
+def _bit_length(number: int) -> int:
+    """Return how many bits a number needs. A loop, because ``int.bit_length`` breaks a compiled graph."""
+    bits = 0
+    while number >= 1 << bits:
+        bits += 1
+    return bits

@@ -1,0 +1,55 @@
+"""Where n-grams match: for each token the longest order of a matched n-gram that covers it.
+
+A hypothesis has as many matched n-grams as ``_core.counting.matches`` counts. The first k of equal n-grams are matched,
+where k is the largest count in one reference; in a reference, the count in the hypothesis.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ngram_metrics._core.counting.batch import Batch, Integers
+
+
+def find_matched_orders(batch: Batch, orders: int) -> Integers:
+    """Return the longest order of a matched n-gram that covers each slot, 0 to ``orders``, ``(slots,)``."""
+    batch = batch.narrow()
+    documents = np.arange(len(batch.lengths))
+    segments = documents >> 1
+    if batch.counts is not None:
+        segments = np.arange(len(batch.counts)).repeat(batch.counts + 1)
+    is_hypothesis = np.zeros(len(documents), np.bool_)
+    is_hypothesis[batch.hypothesis_documents] = True
+    documents, is_hypothesis = documents.repeat(batch.lengths + 1), is_hypothesis.repeat(batch.lengths + 1)
+    numbers = segments.repeat(batch.lengths + 1)  # of the n-grams at each slot
+    slots = np.arange(len(batch.ids))
+    longest = np.zeros(len(slots), np.int64)
+    for order in range(1, orders + 1):
+        digits = np.append(batch.ids[order - 1 :], np.zeros(order - 1, np.int64))[: len(slots)]
+        numbers = np.unique(numbers * batch.bound + digits, return_inverse=True)[1]
+        starts = _find_matched(numbers, documents, is_hypothesis)
+        # A matched n-gram ends inside its document, so it never covers tokens of the next one.
+        latest = np.maximum.accumulate(np.where(starts, slots, -order))
+        longest[slots - latest < order] = order
+    return longest
+
+
+def _find_matched(numbers: Integers, documents: Integers, is_hypothesis: np.ndarray) -> np.ndarray:
+    """Return at which slots a matched n-gram starts, from the numbers of the n-grams, ``(slots,)`` bool."""
+    keys = numbers * (int(documents[-1]) + 1) + documents if len(documents) else numbers
+    order = np.argsort(keys, kind="stable")
+    is_first = np.diff(keys[order], prepend=-1) > 0
+    firsts = is_first.nonzero()[0]
+    runs = np.empty(len(keys), np.int64)
+    runs[order] = is_first.cumsum() - 1  # (slots,), the n-gram in its document
+    occurrences = np.empty(len(keys), np.int64)
+    occurrences[order] = np.arange(len(keys)) - firsts[runs[order]]
+    counts = np.diff(firsts, append=len(keys))  # (runs,)
+    in_hypothesis, in_reference = np.zeros((2, int(numbers.max(initial=-1)) + 1), np.int64)  # (n-grams,)
+    run_numbers, run_sides = numbers[order][firsts], is_hypothesis[order][firsts]
+    in_hypothesis[run_numbers[run_sides]] = counts[run_sides]
+    np.maximum.at(in_reference, run_numbers[~run_sides], counts[~run_sides])
+    return occurrences < np.where(is_hypothesis, in_reference[numbers], in_hypothesis[numbers])

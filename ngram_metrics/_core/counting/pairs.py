@@ -1,0 +1,306 @@
+"""What every hypothesis of a group shares with every reference of it, for minimum Bayes risk decoding.
+
+For counts a and b of an n-gram in two documents, min(a, b) is the sum over t = 0, 1, ... of [a > t] [b > t]. So the
+matches of all pairs are a product of two tables of ones and zeros, with a row for each document and a column for each
+n-gram and t. An n-gram that few documents have is not worth a column: its pairs of documents are listed, and the
+smaller counts added.
+
+Example: the hypotheses ``x x y`` and ``x z``, the references ``x x`` and ``y z``. ``x`` takes two columns. ``y`` and
+``z`` are in one document of each side, so one pair is listed for each::
+
+    column     x, t = 0   x, t = 1                     x x   y z
+    x x y      1          1                   x x y    2     0 + 1
+    x z        1          .           ->      x z      1     0 + 1
+    x x        1          1
+    y z        .          .
+
+The equal n-grams of all documents of a group stand side by side among the sorted keys of ``_core.counting.matches``. On
+a device every n-gram takes its columns, and torch multiplies the tables there.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ngram_metrics._core.basics.arrays import Array, count_ngrams, namespace
+from ngram_metrics._core.counting.batch import Batch, Integers
+from ngram_metrics._core.counting.matches import CELLS, count_in_runs, find_differences, join_ranges, sort_ngrams
+
+if TYPE_CHECKING:
+    import torch
+
+#: Documents of a side, and columns, that are multiplied at a time: few enough for OpenBLAS to start no threads.
+TILE = 64
+#: Cells of a table.
+TABLE_CELLS = 1 << 22
+#: Listed pairs that are added at a time.
+LISTED_PAIRS = 1 << 18
+#: A listed pair takes as long as so many multiplications of a table.
+LISTED_COST = 256
+
+
+@dataclass(frozen=True)
+class Pools:
+    """Groups of documents: the hypotheses of each group, and then its references if they are other documents.
+
+    Attributes:
+        documents: all documents, one group after another.
+        hypotheses: ``(groups,)`` int64, the number of hypotheses of each group.
+        references: ``(groups,)`` int64, the number of references of each group.
+        is_same: whether the hypotheses are also the references.
+    """
+
+    documents: Batch
+    hypotheses: Integers
+    references: Integers
+    is_same: bool
+
+    @cached_property
+    def shape(self) -> tuple[int, int, int]:
+        """The number of groups, and of the hypotheses and the references of the largest group."""
+        return len(self.hypotheses), int(self.hypotheses.max()), int(self.references.max())
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all groups have as many hypotheses, and as many references, as the largest group."""
+        _, height, width = self.shape
+        return bool((self.hypotheses == height).all() and (self.references == width).all())
+
+    @property
+    def first_reference(self) -> int:
+        """The row of the first reference in a table of the documents of a group."""
+        return 0 if self.is_same else self.shape[1]
+
+    @property
+    def rows(self) -> int:
+        """The rows of a table of the documents of a group."""
+        return self.first_reference + self.shape[2]
+
+    @cached_property
+    def starts(self) -> tuple[Integers, Integers]:
+        """The first document and the first slot of each group, and of the end, each ``(groups + 1,)``."""
+        documents = np.append(0, (self.hypotheses if self.is_same else self.hypotheses + self.references).cumsum())
+        return documents, np.append(0, (self.documents.lengths + 1).cumsum())[documents]
+
+    @cached_property
+    def places(self) -> tuple[Integers, Integers]:
+        """The group of each document and its row there, each ``(documents,)``."""
+        starts, _ = self.starts
+        group = np.arange(len(starts) - 1).repeat(starts[1:] - starts[:-1])
+        row = np.arange(len(group)) - starts[group]
+        if not self.is_same:
+            hypotheses = self.hypotheses[group]
+            row += (row >= hypotheses) * (self.first_reference - hypotheses)
+        return group, row
+
+    def side_lengths(self) -> tuple[Integers, Integers]:
+        """Return the tokens of hypotheses and of references, 0 where a group has fewer than another.
+
+        They are ``(groups, hypotheses)`` and ``(groups, references)`` int64.
+        """
+        lengths = np.zeros((self.shape[0], self.rows), np.int64)
+        lengths[self.places] = self.documents.lengths
+        return lengths[:, : self.shape[1]], lengths[:, self.first_reference :]
+
+    def split(self, stops: Integers) -> list[Pools]:
+        """Return the groups before each of the ascending stops, the last of which is the number of groups."""
+        if len(stops) == 1:
+            return [self]
+        documents, slots = (starts[stops[:-1]] for starts in self.starts)
+        parts = zip(
+            np.split(self.documents.ids, slots),
+            np.split(self.documents.lengths, documents),
+            np.split(self.hypotheses, stops[:-1]),
+            np.split(self.references, stops[:-1]),
+            strict=True,
+        )
+        return [Pools(self.documents._replace(ids=i, lengths=n), h, r, self.is_same) for i, n, h, r in parts]
+
+    def take_rows(self, rows: range) -> Pools:
+        """Return some hypotheses of the only group, with all its references."""
+        if len(rows) == self.shape[1]:
+            return self
+        sizes = self.documents.lengths + 1
+        chosen = np.append(rows, np.arange(self.first_reference, len(sizes)))
+        ids = self.documents.ids[join_ranges((sizes.cumsum() - sizes)[chosen], sizes[chosen])]
+        documents = self.documents._replace(ids=ids, lengths=sizes[chosen] - 1)
+        return Pools(documents, np.array([len(rows)]), self.references, False)
+
+
+def _find_runs(pools: Pools, orders: int) -> Iterator[tuple[Integers, Integers]]:
+    """Find the equal n-grams that hypotheses and references share, or that have several slots if both are the same.
+
+    Yields:
+        The row of the document of each slot, ``(slots,)``, and ``(3, runs)``: for each run of slots with equal n-grams
+        its matrix, which ascends and is the order, from 0, times the groups, plus the group; its first slot; its size.
+    """
+    groups, height, _ = pools.shape
+    group, row = pools.places
+    if orders == 0 or len(row) == 0:
+        return
+    # An n-gram that leaves its document holds an end that no other document has, so it is not shared.
+    sizes = pools.documents.lengths + 1
+    ids = pools.documents.ids.copy()
+    ids[sizes.cumsum() - 1] = pools.documents.bound + row
+    documents = pools.documents._replace(ids=ids, bound=pools.documents.bound + pools.rows)
+    group_of_slot = group.repeat(sizes)
+    served = 0
+    for keys, limits in sort_ngrams(documents, group, row, orders):
+        differs = find_differences(keys)
+        row_of_slot = keys & int(limits[-1, 0]) - 1
+        before = np.zeros(len(differs), np.int64)  # slots of hypotheses before each slot
+        np.add.accumulate(row_of_slot < height, out=before[1:])
+        at_once = max(1, CELLS // len(keys))
+        for first in range(0, len(limits), at_once):
+            order, start = (differs >= limits[first : first + at_once]).nonzero()
+            # From the past-the-end of an order to the first slot of the next is no run: its numbers are negative.
+            size = start[1:] - start[:-1]
+            if pools.is_same:
+                shared = (size > 1).nonzero()[0]
+            else:
+                hypotheses = before[start[1:]] - before[start[:-1]]
+                shared = ((hypotheses > 0) & (hypotheses < size)).nonzero()[0]
+            start = start[shared]
+            matrix = (order[shared] + first + served) * groups + group_of_slot[start]
+            yield row_of_slot, np.stack((matrix, start, size[shared]))
+        served += len(limits)
+        if not len(matrix) or matrix[-1] < (served - 1) * groups:
+            return
+
+
+def match_pairs(pools: Pools, orders: int, device: torch.device | None = None) -> Array:
+    """Return the matches of all pairs in each order, ``(groups, hypotheses, references, orders)`` float32.
+
+    They are exact below 2^24, and 0 where a group has fewer documents than another. The device is where torch
+    multiplies; None stands for NumPy.
+    """
+    groups, height, width = pools.shape
+    matches = to_device(np.zeros((orders * groups, height, width), np.float32), device)
+    for row, runs in _find_runs(pools, orders):
+        # The documents of a run make at most as many pairs as the square of its size.
+        is_listed = runs[2] ** 2 * LISTED_COST < (height * width if device is None else 0)
+        for table, matrix in _make_tables(row, runs[:, ~is_listed], pools):
+            _add_products(table, matrix, pools, matches, device)
+        if is_listed.any():
+            _add_listed(row, runs[:, is_listed], pools, matches)
+    matches = matches.reshape(orders, groups, height, width)
+    if pools.is_same:
+        # A document shares all its n-grams with itself.
+        diagonal = np.arange(height)
+        totals = count_ngrams(pools.side_lengths()[0], orders).astype(np.float32)
+        matches[:, :, diagonal, diagonal] = to_device(np.moveaxis(totals, -1, 0), device)
+    return namespace(matches).moveaxis(matches, 0, -1)
+
+
+def to_device(array: Any, device: torch.device | None) -> Array:
+    """Return an array as a tensor on a device, or as it is if the device is None."""
+    return array if device is None else sys.modules["torch"].from_numpy(array).to(device)
+
+
+def _make_tables(row: Integers, runs: Integers, pools: Pools) -> Iterator[tuple[Any, Integers]]:
+    """Yield tables ``(rows, columns)`` bool, and the matrix of each ``TILE`` columns."""
+    for some, column, matrix in _lay_out(runs[0], pools):
+        shape = pools.rows, len(matrix) * TILE
+        _, start, size = runs[:, some]
+        cells = row[join_ranges(start, size)] * shape[1] + column.repeat(size)
+        counts = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
+        yield counts > 0, matrix
+        # The columns with t > 0.
+        most = np.minimum(counts[: pools.shape[1]].max(0), counts[pools.first_reference :].max(0))
+        repeated = (most > 1).nonzero()[0]
+        times = most[repeated] - 1
+        t = join_ranges(np.ones_like(times), times)
+        repeated = repeated.repeat(times)
+        for more, place, its_matrix in _lay_out(matrix[repeated // TILE], pools):
+            table = np.zeros((pools.rows, len(its_matrix) * TILE), np.bool_)
+            table[:, place] = counts[:, repeated[more]] > t[more]
+            yield table, its_matrix
+
+
+def _lay_out(matrix: Integers, pools: Pools) -> Iterator[tuple[slice, Any, Integers]]:
+    """Lay out columns of ascending matrices in tables, whose tiles have columns of one matrix each.
+
+    Yields:
+        Which columns are in a table, their places there, and the matrix of each of its tiles.
+    """
+    columns = np.bincount(matrix)
+    tiles = -(-columns // TILE)
+    shift = (tiles.cumsum() - tiles) * TILE - (columns.cumsum() - columns)
+    place = np.arange(len(matrix)) + shift.repeat(columns)
+    of_tile = np.arange(len(columns)).repeat(tiles)
+    at_once = max(1, TABLE_CELLS // (TILE * pools.rows))
+    for first in range(0, len(of_tile), at_once):
+        start, stop = place.searchsorted((first * TILE, (first + at_once) * TILE))
+        yield slice(start, stop), place[start:stop] - first * TILE, of_tile[first : first + at_once]
+
+
+def _add_products(table: Any, matrix: Integers, pools: Pools, matches: Array, device: torch.device | None) -> None:
+    """Add to the matches in place the products of the tiles of a table, each to its matrix."""
+    _, height, width = pools.shape
+    table = to_device(table.astype(np.float32), device).reshape(pools.rows, len(matrix), TILE).swapaxes(0, 1)
+    hypotheses, references = table[:, :height], table[:, pools.first_reference :].swapaxes(1, 2)
+    if device is not None:
+        # Under autocast a product would be in another type than the matches.
+        with sys.modules["torch"].autocast(device.type, enabled=False):
+            matches.index_add_(0, to_device(matrix, device), hypotheses @ references)
+        return
+    starts = [0, *((matrix[1:] != matrix[:-1]).nonzero()[0] + 1).tolist()]
+    ranges = list(zip(matrix[starts].tolist(), starts, [*starts[1:], len(matrix)], strict=True))
+    for top in range(0, height, TILE):
+        for left in range(0, width, TILE):
+            products = hypotheses[:, top : top + TILE] @ references[:, :, left : left + TILE]
+            part = matches[:, top : top + TILE, left : left + TILE]
+            for index, start, stop in ranges:
+                part[index] += np.add.reduce(products[start:stop])
+
+
+def _add_listed(row: Integers, runs: Integers, pools: Pools, matches: Any) -> None:
+    """Add to the matches in place the smaller counts of all pairs of documents in a run."""
+    _, height, width = pools.shape
+    matrix, start, size = runs
+    run, row, counts = count_in_runs(row, start, size, pools.rows)
+    references = np.bincount(run[row >= pools.first_reference], minlength=len(size))
+    first_reference = np.bincount(run).cumsum() - references  # among the entries
+    hypothesis = (row < height).nonzero()[0]
+    run = run[hypothesis]
+    cell = (matrix[run] * height + row[hypothesis]) * width - pools.first_reference
+    pairs = references[run]
+    ends = pairs.cumsum()
+    flat = matches.reshape(-1)
+    first = 0
+    while first < len(ends):
+        stop = max(first + 1, int(ends.searchsorted(ends[first] - pairs[first] + LISTED_PAIRS, side="right")))
+        some = slice(first, stop)
+        reference = join_ranges(first_reference[run[some]], pairs[some])
+        smaller = np.minimum(counts[hypothesis[some]].repeat(pairs[some]), counts[reference])
+        np.add.at(flat, cell[some].repeat(pairs[some]) + row[reference], smaller.astype(np.float32))
+        first = stop
+
+
+def match_aggregates(pools: Pools, orders: int) -> Integers:
+    """Return what each hypothesis shares with all references of its group together, times their number.
+
+    It is ``(groups, hypotheses, orders)``: the sum over n-grams of the smaller of two numbers, how often the references
+    have the n-gram, and how often the hypothesis has it times the number of references.
+    """
+    groups, height, _ = pools.shape
+    matches = np.zeros((orders, groups, height), np.int64)
+    if pools.is_same:
+        # As if no other document had any n-gram; those of runs are then corrected.
+        matches += np.moveaxis(count_ngrams(pools.side_lengths()[0], orders), -1, 0)
+    flat = matches.reshape(-1)
+    for row, (matrix, start, size) in _find_runs(pools, orders):
+        run, row, counts = count_in_runs(row, start, size, pools.rows)
+        together = np.bincount(run, counts * (row >= pools.first_reference)).astype(np.int64)
+        is_hypothesis = row < height
+        run, row, counts = run[is_hypothesis], row[is_hypothesis], counts[is_hypothesis]
+        matrix = matrix[run]
+        smaller = np.minimum(counts * pools.references[matrix % groups], together[run])
+        np.add.at(flat, matrix * height + row, smaller - counts if pools.is_same else smaller)
+    return np.moveaxis(matches, 0, -1)

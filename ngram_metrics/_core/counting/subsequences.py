@@ -1,0 +1,157 @@
+"""Longest common subsequences on a CPU: their lengths, and the hits of their union, the count behind ROUGE-Lsum.
+
+A document is a ``str`` here, whose characters are its ids. RapidFuzz takes such texts.
+
+The hits of a summary (Lin 2004, section 3.2). A reference sentence has a longest common subsequence with every sentence
+of the hypothesis. The hits are the reference tokens in any of these, each token counted at most as often as it occurs
+in the hypothesis. Among equally long subsequences the choice is rouge_score's, token for token. rouge_score walks the
+table of lengths back from the last cell (reference position p, hypothesis token s). It takes a pair of equal tokens;
+else it moves to p - 1 unless the length is larger at (p, s - 1) than at (p - 1, s). So at token s the walk moves down
+to the highest position, at or below its own, that equals the token, which it takes, or where the table's row grows,
+where it stays for s - 1.
+
+Example: the reference ``a b`` and the hypothesis ``b a``. Both subsequences have one token. At the last token, ``a``,
+the walk is at ``b``; the highest candidate at or below it is ``a``, which is a hit. So the hits are 1 0, and ``b`` is
+not a hit.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rapidfuzz.distance.LCSseq import similarity
+from rapidfuzz.process import cdist
+
+if TYPE_CHECKING:
+    from ngram_metrics._core.counting.batch import Batch, Integers
+    from ngram_metrics._core.counting.pairs import Pools
+
+#: Slots that become texts at a time, which bounds memory.
+SLOTS = 1 << 16
+#: The character that ends a sentence, whose code point is the id ``END_OF_SENTENCE`` of a batch.
+_END_OF_SENTENCE = "\x02"
+
+
+def common_lengths(pairs: Batch) -> Integers:
+    """Return the length of a longest common subsequence of each segment, which has one reference, ``(segments,)``."""
+    texts = list(_read_texts(pairs))
+    return np.array([*map(similarity, texts[::2], texts[1::2])], np.int64)
+
+
+def match_subsequences(pools: Pools) -> Any:
+    """Return the lengths of all pairs, ``(groups, hypotheses, references, 1)`` float32, 0 for missing documents."""
+    documents = pools.documents if pools.documents.bound <= sys.maxunicode else pools.documents.narrow()
+    texts = list(decode_documents(documents.ids, documents.lengths))
+    lengths = np.zeros(pools.shape, np.float32)
+    for group, (start, stop) in enumerate(pairwise(pools.starts[0])):
+        height, width = pools.hypotheses[group], pools.references[group]
+        sides = texts[start : start + height], texts[stop - width : stop]
+        lengths[group, :height, :width] = cdist(*sides, scorer=similarity, dtype=np.int64)
+    return lengths[..., None]
+
+
+def union_hits(pairs: Batch) -> Integers:
+    """Return the hits of ROUGE-Lsum of each segment, which has one reference, ``(segments,)``."""
+    summaries = [[*filter(None, text.split(_END_OF_SENTENCE))] for text in _read_texts(pairs)]
+    return np.array([*map(_hit_union, summaries[::2], summaries[1::2])], np.int64)
+
+
+def _read_texts(batch: Batch) -> Iterator[str]:
+    """Yield each document as a text. Texts of one segment can be compared with each other."""
+    for chunk in batch.chunks(SLOTS):
+        if chunk.bound > sys.maxunicode:
+            chunk = chunk.narrow()
+        yield from decode_documents(chunk.ids, chunk.lengths)
+
+
+def decode_documents(ids: Integers, lengths: Integers) -> Iterator[str]:
+    """Yield documents, whose ends follow them in ``ids``, as texts of characters with these code points."""
+    text = ids.astype("<i4").tobytes().decode("utf-32-le", "surrogatepass")
+    for start, stop in pairwise((0, *(lengths + 1).cumsum().tolist())):
+        yield text[start : stop - 1]
+
+
+def _hit_union(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
+    """Return the hits of a hypothesis in a reference, both as sentences.
+
+    A row of the table is an integer with a bit for each token of all reference sentences that the hypothesis has. The
+    bit is 0 where the length grows (Hyyrö 2004). The gap before each sentence stays 0 and absorbs the carry. The walk
+    back reads the bits mirrored: its next position in each sentence is then the lowest bit, found by one subtraction.
+    """
+    if len(hypothesis) <= 1 and len(reference) <= 1:
+        return similarity("".join(hypothesis), "".join(reference))
+    had = _count_tokens("".join(hypothesis))
+    tokens = _END_OF_SENTENCE
+    tokens += _END_OF_SENTENCE.join("".join(filter(had.__contains__, sentence)) for sentence in reference)
+    tokens += _END_OF_SENTENCE * (8 - len(tokens) % 8)  # the end of the last sentence, up to a whole byte
+    places = _find_tokens(tokens)
+    mirrored = _find_tokens(tokens[::-1])
+    gaps = mirrored[_END_OF_SENTENCE]
+    inside = (1 << len(tokens)) - 1 ^ places[_END_OF_SENTENCE]
+    union = 0
+    for sentence in {*hypothesis}:
+        row = inside
+        steps = []
+        mask = 0
+        for token in sentence:
+            before, mask = mask, places.get(token, 0)
+            if mask:
+                both = row & mask
+                row = (row + both | row - both) & inside
+                steps.append((mirrored[token], row))
+            elif before:
+                steps.append((0, row))  # tokens without a match move the walk once
+        union |= _walk_back(steps, inside, gaps, len(tokens) // 8)
+    often = [token for token, mask in mirrored.items() if mask.bit_count() > had.get(token, 0)]
+    # A token that the reference has more often than the hypothesis may be hit too often.
+    return union.bit_count() - sum(max(0, (union & mirrored[token]).bit_count() - had.get(token, 0)) for token in often)
+
+
+def _walk_back(steps: Sequence[tuple[int, int]], inside: int, gaps: int, width: int) -> int:
+    """Return the positions that the walks of all sentences take, as mirrored bits.
+
+    Each step has the positions of its token, mirrored, and its row, ``width`` bytes.
+    """
+    mirrored_bytes = _mirrored_bytes()
+    union = 0
+    reach = -1
+    for mask, row in reversed(steps):
+        grows = (row ^ inside).to_bytes(width, "little").translate(mirrored_bytes)
+        candidates = (mask | int.from_bytes(grows, "big")) & reach
+        if not candidates:
+            break
+        # The lowest candidate of each sentence is in both, and the bits of its sentence above it are in one.
+        above = gaps - candidates
+        taken = candidates & above & mask
+        reach = (candidates | above) ^ taken
+        union |= taken
+    return union
+
+
+def _count_tokens(text: str) -> dict[str, int]:
+    """Return how often a text has each of its characters."""
+    counts = dict.fromkeys(text, 0)
+    for token in text:
+        counts[token] += 1
+    return counts
+
+
+def _find_tokens(text: str) -> dict[str, int]:
+    """Return the positions of each character as the bits of an integer."""
+    positions = dict.fromkeys(text, 0)
+    bit = 1
+    for token in text:
+        positions[token] |= bit
+        bit += bit
+    return positions
+
+
+@cache
+def _mirrored_bytes() -> bytes:
+    """Return each byte with its bits in reverse order."""
+    return bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))

@@ -1,0 +1,90 @@
+"""Rows of documents: any number of hypotheses and references per row, which are compared with each other.
+
+A batch is a sequence of rows, or one padded id tensor ``(rows, documents, width)``. A row is a sequence of documents,
+or one padded id tensor ``(documents, width)``. A document is text, tokens or ids, see
+``_core.text.input_forms``. A document of a padded tensor that is all padding is an empty document.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ngram_metrics._core.counting.batch import Batch
+from ngram_metrics._core.counting.pairs import Pools
+from ngram_metrics._core.text.foreign_values import is_sequence_like, tensor_types
+from ngram_metrics._core.text.input_forms import Documents, Segments, checked_segments, common_kind, to_tensor_or_list
+from ngram_metrics._core.text.input_types import Groups
+from ngram_metrics._core.text.messages import pluralize, shortened, type_name
+from ngram_metrics._core.text.reader import Reader
+
+
+def read_pools(reader: Reader, hypotheses: Groups, references: Groups) -> list[Pools]:
+    """Read as many rows of hypotheses as of references, and the same object or texts only once.
+
+    Returns:
+        The pools of documents for each kind of token of the reader: words, or characters and for chrF++ words too.
+
+    Raises:
+        TypeError: a str instead of a row, or a document that cannot be read.
+        ValueError: no rows, different numbers of rows, a tensor of a wrong shape, padded ids without ``pad_id``.
+    """
+    sides = [_split(hypotheses, "hypotheses")]
+    sides.append(sides[0] if references is hypotheses else _split(references, "references"))
+    if not all(sides):
+        raise ValueError("hypotheses and references must be non-empty: expected at least one row")
+    if len(sides[0]) != len(sides[1]):
+        raise ValueError(
+            f"hypotheses has {pluralize(len(sides[0]), 'row')} and references has {len(sides[1])}: expected the same "
+            "batch size"
+        )
+    counts = [np.array([len(row) for row, _ in side]) for side in sides]
+    is_same = references is hypotheses or (_are_texts(sides[0]) and _are_texts(sides[1]) and sides[0] == sides[1])
+    if is_same:
+        sides[1] = [([], False)] * len(sides[0])
+    batches = reader.encode(_join_rows(*sides))
+    return [Pools(batch, counts[0], counts[1], is_same) for batch in batches if isinstance(batch, Batch)]
+
+
+def _join_rows(hypotheses: list[tuple[Documents, bool]], references: list[tuple[Documents, bool]]) -> Segments:
+    """Check the documents of all rows, and return them with their kind."""
+    sides = hypotheses, references
+    flat = [[document for row, _ in side for document in row] for side in sides]
+    counts = [[len(row) for row, _ in side] for side in sides]
+    # These name the documents in errors before their kind is known.
+    unread = Segments("text", flat[0], flat[1], counts[1], counts[0])
+    is_text = isinstance(next(iter(unread.documents), ""), str)
+    documents, types = checked_segments(unread.documents, is_text, unread.name_of)
+    segments = unread._replace(hypotheses=documents[: len(flat[0])], references=documents[len(flat[0]) :])
+    if is_text:
+        return segments
+    padded = [is_padded for side in sides for row, is_padded in side for _ in row]
+    return segments._replace(kind=common_kind(types, documents, unread.name_of), padded=padded)
+
+
+def _are_texts(rows: list[tuple[Documents, bool]]) -> bool:
+    """Return whether all documents are texts, which can be compared: arrays give no single truth value."""
+    return all(isinstance(document, str) for row, _ in rows for document in row)
+
+
+def _split(side: Groups, name: str) -> list[tuple[Documents, bool]]:
+    """Return the documents of each row, and whether they were given as one padded tensor or array."""
+    tensors = tensor_types()
+    listed = to_tensor_or_list(side, name)
+    if isinstance(listed, tensors) and listed.dim() != 3:
+        raise ValueError(f"{name} has shape {tuple(listed.shape)}: expected (rows, documents, width)")
+    if not is_sequence_like(listed):
+        raise TypeError(f"{name} is {type_name(listed)}: expected a sequence of rows")
+    rows = []
+    for index, row in enumerate(listed):
+        row = to_tensor_or_list(row, f"row {index} of {name}")
+        if not is_sequence_like(row):
+            hint = "; a single row of texts goes into a list, as in [samples]" if isinstance(row, str) else ""
+            raise TypeError(
+                f"row {index} of {name} is {type_name(row)}, {shortened(row)}: expected a sequence of documents{hint}"
+            )
+        if isinstance(row, tensors) and row.dim() != 2:
+            raise ValueError(
+                f"row {index} of {name} is a tensor of shape {tuple(row.shape)}: expected (documents, width)"
+            )
+        rows.append((list(row), isinstance(row, tensors)))
+    return rows

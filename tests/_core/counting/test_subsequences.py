@@ -1,0 +1,144 @@
+"""Longest common subsequences and their unions against the textbook table and rouge_score's walk through it."""
+
+import random
+from itertools import chain
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from layouts import array_batch, tensor_batch
+from rouge_oracle import table
+from rouge_oracle import union_hits as walked_hits
+
+from ngram_metrics.counting import common_subsequence_lengths
+from ngram_metrics.functional import rouge_score
+
+SMALLEST, LARGEST = -(2**63), 2**63 - 1
+SEPARATOR = 1000
+
+
+def length(reference, hypothesis):
+    return table(reference, hypothesis)[-1][-1]
+
+
+def check_lengths(pairs, spare=1):
+    """RapidFuzz and the bit table in torch have the lengths of the textbook's table."""
+    expected = [length(reference, hypothesis) for hypothesis, reference in pairs]
+    batch = [(hypothesis, [reference]) for hypothesis, reference in pairs]
+    for lengths in (array_batch(batch).common_lengths(), tensor_batch(batch, spare).common_lengths()):
+        assert (lengths.tolist(), str(lengths.dtype).removeprefix("torch.")) == (expected, "int64")
+
+
+def check_hits(pairs):
+    """Summaries have the hits of the walks."""
+    batch = [(separated(hypothesis), [separated(reference)]) for hypothesis, reference in pairs]
+    expected = [walked_hits(hypothesis, reference) for hypothesis, reference in pairs]
+    assert array_batch(batch, SEPARATOR).union_hits().tolist() == expected
+
+
+def separated(summary):
+    return [*chain.from_iterable([SEPARATOR, *sentence] for sentence in summary)][1:]
+
+
+documents = st.integers(1, 5).flatmap(lambda last: st.lists(st.integers(0, last), max_size=20))
+summaries = st.lists(st.lists(st.integers(0, 3), max_size=9), max_size=4)
+
+
+@given(st.lists(st.tuples(documents, documents), max_size=5))
+def test_lengths_are_the_tables(pairs):
+    check_lengths(pairs)
+
+
+@given(st.lists(st.tuples(summaries, summaries), max_size=4))
+def test_hits_are_those_of_the_walks(pairs):
+    check_hits(pairs)
+
+
+@pytest.mark.covering
+@pytest.mark.parametrize("repeats", [2, 6, 80])
+@pytest.mark.parametrize("width", [1, 54, 55, 56, 109, 110, 111, 166])
+def test_around_whole_words_of_the_bit_table(width, repeats):
+    source = random.Random(width * repeats)
+    pairs = [tuple([source.randrange(repeats) for _ in range(width)] for _ in range(2)) for _ in range(3)]
+    check_lengths(pairs, spare=0)
+    cut = source.randrange(width)
+    check_hits([tuple([document[:cut], document[cut:]] for document in pair) for pair in pairs])
+
+
+@pytest.mark.parametrize("size", [70, 71, 3600])
+def test_more_words_and_steps_than_a_tile_of_masks(size):
+    source = random.Random(size)
+    steps = [source.randrange(99) for _ in range(min(size, 70))]
+    check_lengths([([source.randrange(99) for _ in range(size)], steps), (steps, steps[::-1])])
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "reference"),
+    [
+        ([0] * 130, [0] * 200),
+        ([0, 1] * 70, [1, 0] * 70),
+        ([0] * 70 + [1] * 70, [1] * 70 + [0] * 70),
+        (list(range(130)), list(range(130))[::-1]),
+        ([0, *range(1, 130)], [*range(1, 130), 0]),
+    ],
+)
+def test_repeats_that_borrow_across_every_word(hypothesis, reference):
+    check_lengths([(hypothesis, reference)])
+    below = [[token % 8 for token in side] for side in (hypothesis, reference)]
+    check_hits([([below[0][:90], below[0][90:]], [below[1][:50], below[1][50:]])])
+
+
+@pytest.mark.parametrize("spare", [0, 1])
+@pytest.mark.parametrize("pairs", [[], [([], [])], [([], [1]), ([1], []), ([], [])], [([], [1]), ([0, 1], [1])]])
+def test_empty_documents(pairs, spare):
+    check_lengths(pairs, spare)
+
+
+@pytest.mark.parametrize(
+    "pairs", [[], [([], [])], [([], [[1]]), ([[1]], []), ([[], [1]], [[], [], [1]])], [([[]], [[], []])]]
+)
+def test_empty_summaries(pairs):
+    check_hits(pairs)
+
+
+@pytest.mark.parametrize("largest", [0xFFFF, 0x10FFFC, 0x10FFFD, 2**40, LARGEST])
+def test_every_id_is_a_token(largest):
+    """Also surrogates, the byte order mark, the last code points, and ids that are none."""
+    hypothesis = [0xFEFF, 0xD83D, 0xDE00, 0, 0xFF, 0xDC80, 0xFFFE, 0x1F600, largest]
+    reference = [0xFEFF, 0x1F600, 0xD83D, 0xFF, 0xDE00, 0, 0xDFFF, 0xFFFE, largest]
+    assert common_subsequence_lengths([hypothesis], [reference]).tolist() == [length(reference, hypothesis)] == [6]
+
+
+def test_several_chunks_of_pairs_stand_in_order():
+    source = random.Random(4)
+    check_lengths([tuple([source.randrange(9) for _ in range(40)] for _ in range(2)) for _ in range(900)])
+
+
+def test_padded_tokens_never_wait_for_the_device():
+    batch = [([0, 1, 2], [[1, 2, 0, 1]]), ([2] * 70, [[2] * 60])]
+    rows = tensor_batch(batch)
+    lengths = type(rows)(*(field if field is None else field.to("meta") for field in rows)).common_lengths()
+    assert (lengths.shape, lengths.dtype) == ((2,), torch.int64)
+
+
+def test_padded_tokens_of_several_words_compile_in_one_graph():
+    batch = tensor_batch([([0, 1] * 30, [[1, 0, 0] * 20]), ([1], [[]])])
+    torch.compiler.reset()
+    compiled = torch.compile(lambda batch: batch.common_lengths(), fullgraph=True, backend="eager")
+    assert compiled(batch).equal(batch.common_lengths())
+
+
+@pytest.mark.parametrize(
+    "wrapped", [torch.vmap, lambda score: lambda *batch: torch.jit.trace(score, [rows[0] for rows in batch])]
+)
+@pytest.mark.filterwarnings("ignore")  # torch.jit is deprecated, and warns of every Python number
+def test_what_cannot_follow_overwritten_rows_is_refused(wrapped):
+    rows = torch.ones(2, 3, 8, dtype=torch.int64)
+    with pytest.raises(RuntimeError, match=r"ROUGE-L cannot run inside torch\.jit\.trace or torch\.vmap: call"):
+        wrapped(lambda *batch: rouge_score(*batch, pad_id=0, rouge_keys="rougeL"))(rows, rows)
+
+
+def test_a_cut_may_lie_before_the_first_position():
+    """The second half alone is the longest: a cut inside the long text only loses."""
+    check_lengths([([1] * 30 + [0] * 28 + [3] * 2, [0] * 29 + [3] + [1] * 30)])
