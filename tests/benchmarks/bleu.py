@@ -94,7 +94,7 @@ def of_torchmetrics(average: str, size: int | None = None) -> Timed:
     """Time our torchmetrics class on split tokens."""
 
     def prepare(batch: Batch) -> Callable[[], float]:
-        made, given = Bleu(average=average), batches(split(batch), size)
+        made, given = Bleu(average=average, smooth="no_smooth", effective_order=False), batches(split(batch), size)
 
         def call() -> float:
             for one in given:
@@ -180,9 +180,7 @@ def bleuscore_corpus(batch: Batch) -> Callable[[], float]:
 
 def our_sentences(batch: Batch) -> Callable[[], list[float]]:
     def call() -> list[float]:
-        return bleu_score(
-            batch.hypotheses, batch.references, smooth="exp", effective_order=True, average="none"
-        ).tolist()
+        return bleu_score(batch.hypotheses, batch.references, tokenizer="none", average="none").tolist()
 
     return call
 
@@ -211,7 +209,7 @@ def macro_tokens(goal: float | None, size: int | None = None) -> list[Contestant
 
 def at_whitespace(sacrebleu_goal: float | None, torchmetrics_goal: float | None) -> list[Contestant]:
     return [
-        Contestant("ngram_metrics.Bleu", on_strings(lambda: Bleu(average="micro"))),
+        Contestant("ngram_metrics.Bleu", on_strings(lambda: Bleu(average="micro", tokenizer="none"))),
         Contestant("sacrebleu, tokenize none", sacrebleu_corpus("none"), goal=sacrebleu_goal),
         Contestant("torchmetrics BLEUScore", on_strings(BLEUScore), FLOAT32_LOGARITHM, torchmetrics_goal),
         Contestant("bleuscore", bleuscore_corpus, None, note="always 13a"),

@@ -1,35 +1,31 @@
-"""From one pair to a hundred thousand: each metric against its peers; and the step where plain Python ends.
+"""From one pair to a hundred thousand: each metric against its peers.
 
-Goal, on one thread: for no number of pairs and no metric is a way of ours slower than sacrebleu, rouge_score, nltk or
-ignite; where a measure hands over from plain Python to arrays, neither takes more than 1.3 times as long as the other.
+Goal, on one thread: from two pairs on, no metric is slower than sacrebleu, rouge_score, nltk or ignite.
 
 How to run: ``python tests/benchmarks/sizes.py FOLDER --threads 1 --clock cpu``, with the group ``bench`` installed.
-FOLDER holds ``reference.txt`` and ``systems/*.txt``. ``--tasks`` picks tasks by a word of their names, ``limits`` the
-table of steps; ``--sizes`` are numbers of pairs.
+FOLDER holds ``reference.txt`` and ``systems/*.txt``. ``--tasks`` picks tasks by a word of their names, and
+``--sizes`` are numbers of pairs.
 
 What it does: a batch of so many pairs is scored in one call; small batches one after another, as many as make 256
 pairs. Metrics and scorers are made once and reset before each batch, ours and those of the peers. Peers are timed with
 at most 1,024 pairs: their time for more, in parentheses, is that of their largest batch, times the number of such
-batches. For the steps ``scorer.count`` counts a batch as large as the limit in both ways.
+batches.
 
 What it checks: the score of each batch agrees in every repeat, within 1e-12. All texts are new to all contestants.
 nltk finds an n-gram in a sentence that is too short for it, so each sentence has four words or more.
 
-The first table has microseconds for each pair. Behind a time of ours is that of the fastest peer as a multiple of it.
+The table has microseconds for each pair. Behind a time of ours is that of the fastest peer as a multiple of it.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from inspect import signature
-from itertools import count
 from statistics import fmean
 from typing import Any, NamedTuple
-from unittest import mock
 
-from harness import CLOCKS, Contestant, Corpus, layout, parser, read_corpus, run_pinned, seconds_of, unseen
+from harness import Contestant, Corpus, layout, parser, read_corpus, run_pinned, seconds_of, unseen
 from ignite.metrics import Bleu as IgniteBleu
 from ignite.metrics import Rouge as IgniteRouge
 from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu, sentence_bleu
@@ -37,8 +33,6 @@ from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import BLEU, CHRF
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore, functional
-from ngram_metrics._core.metrics.registry import REGISTRY, make_metric
-from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics.ignite import Bleu as OurIgniteBleu
 from ngram_metrics.ignite import Rouge as OurIgniteRouge
 
@@ -289,73 +283,8 @@ def rows_of(task: Task, sizes: Sequence[int], corpus: Corpus, options: argparse.
     return [[f"**{task.name}**", *[""] * len(sizes)], *ours, *rows]
 
 
-def documents(corpus: Corpus, kind: str, references: int) -> Iterator[tuple[Any, list[Any]]]:
-    """Yield hypotheses with their references: lines, texts of ten lines, or the ids of words."""
-    ids: dict[str, int] = {}
-    lines = 10 if kind == "ten lines" else 1
-    for first in count(0, lines):
-        texts = [
-            "\n".join(side[first : first + lines])
-            for side in (corpus.systems[0], corpus.references, *corpus.systems[1:])
-        ]
-        read = [[ids.setdefault(word, len(ids)) for word in text.split()] if kind == "ids" else text for text in texts]
-        yield read[0], read[1 : 1 + references]
-
-
-def step_at_limit(scorer: Scorer, kind: str, references: int, corpus: Corpus, options: argparse.Namespace) -> list[str]:
-    """Count a batch as large as a limit in plain Python and in arrays; return the cells of a row."""
-    limit = scorer.python_limit("ids" if kind == "ids" else "text")
-    batch: Any = ([], [])
-    size = 0
-    for hypothesis, several in documents(corpus, kind, references):
-        added = sum(map(len, [hypothesis, *several]))
-        share = min(1.0, (limit - size) / added)  # the last segment is cut
-        hypothesis, *several = (one[: int(share * len(one))] for one in (hypothesis, *several))
-        batch[0].append(hypothesis)
-        batch[1].append(several)
-        size += added
-        if size >= limit:
-            break
-    clock, least = CLOCKS[options.clock], [float("inf")] * 2
-    for _ in range(20 * options.repeats):
-        for way, chosen in enumerate((1 << 62, 0)):
-            with mock.patch.object(Scorer, "python_limit", return_value=chosen):
-                start = clock()
-                scorer.count(*batch)
-                least[way] = min(least[way], clock() - start)
-    return [
-        f"{limit:,}",
-        str(len(batch[0])),
-        *(f"{seconds * 1e6:.0f}" for seconds in least),
-        f"{least[0] / least[1]:.2f}",
-    ]
-
-
-def steps(corpus: Corpus, options: argparse.Namespace) -> list[list[str]]:
-    """Return the rows of the table of limits: measures with words, characters and ids, 1 and 4 references."""
-    rows = [["metric", "references", "limit", "segments", "Python, us", "arrays, us", "step"]]
-    for name, row in REGISTRY.items():
-        scorer = make_metric(name)
-        kinds = {"words": scorer, "ids": scorer}
-        if "tokenizer" in signature(row.make).parameters:
-            kinds["characters"] = row.make(tokenizer="char")
-        if name == "bleu":
-            kinds |= {tokenizer: row.make(tokenizer=tokenizer) for tokenizer in ("none", "intl", "unicode", "zh")}
-        if name == "rouge":
-            kinds["ten lines"] = scorer
-        if "pad_id" not in signature(row.make).parameters or row.options:
-            del kinds["ids"]
-        for kind, way in kinds.items() if scorer.python_limit("text") else ():
-            for references in (1, 4):
-                cells = step_at_limit(way, kind, references, corpus, options)
-                rows.append([f"{name}, {kind}", str(references), *cells])
-    return rows
-
-
 def main(options: argparse.Namespace) -> None:
     corpus, sizes = read_corpus(options.folder), [int(size) for size in options.sizes.split(",")]
-    if options.tasks.lower() in "limits":
-        print(f"\n{layout(steps(corpus, options))}", flush=True)
     chosen = [task for task in (*bleu_tasks(), *other_tasks()) if options.tasks.lower() in task.name.lower()]
     rows = [["microseconds for each pair", *(f"{size:,}" for size in sizes)]]
     for task in chosen:
@@ -366,6 +295,6 @@ def main(options: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     arguments = parser(__doc__)
-    arguments.add_argument("--tasks", default="", help="a word in the names of the tasks, or limits (all)")
+    arguments.add_argument("--tasks", default="", help="a word in the names of the tasks (all)")
     arguments.add_argument("--sizes", default=SIZES, help="numbers of pairs, the least at most 32 (%(default)s)")
     run_pinned(main, arguments, "sacrebleu rouge_score nltk pytorch-ignite")
