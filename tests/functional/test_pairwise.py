@@ -80,6 +80,13 @@ def test_scores_are_those_of_fastchrf_however_the_work_is_cut(name, rows, option
     assert all(one.equal(other) for one, other in pairs)
 
 
+@pytest.mark.parametrize("eps_smoothing", [False, True])
+def test_the_aggregate_of_no_references_scores_0(eps_smoothing):
+    first, second = functional.aggregate_chrf([["a", "b"], ["c"]], [["a"], []], eps_smoothing=eps_smoothing)
+    assert first[0] > first[1]
+    assert second.tolist() == [0]
+
+
 def test_control_characters_are_whitespace_as_in_sacrebleu():
     for one in CONTROL:
         assert pairwise_chrf([[f"a{one}bc"]], [["abc"]]).item() == 100

@@ -101,6 +101,7 @@ def score_aggregates(measure: AnyMeasure, pools: Pools) -> Array:
             count_ngrams(reference_lengths, orders).sum(1, keepdims=True),
         )
         rows = measure.score(MatchStatistics(*map(to_float, statistics)))  # (groups, hypotheses)
+        rows = rows * (block.references[:, None] > 0)
         scores.append(rows[np.arange(rows.shape[1]) < block.hypotheses[:, None]])
     return np.concatenate(scores)
 
