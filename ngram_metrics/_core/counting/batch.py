@@ -295,7 +295,8 @@ def number_padded(
     in_references = is_kept[:, middle + 1 :].reshape(by_reference)[..., :-1]
     is_present = np.any(in_references, -1)  # (segments, references)
     is_present[:, :1] |= ~is_present.any(1, keepdims=True)
-    ids, bound = _number_values(ids)
+    # No token is negative, and padding such as -100 would need a sort to be numbered.
+    ids, bound = _number_values(np.maximum(ids, -1, out=ids))
     if separator is not None:
         ids[ends_sentence] = END_OF_SENTENCE
     ids[:, middle] = ids[:, middle + 1 + width :: width + 1] = END_OF_REFERENCE
