@@ -1,6 +1,6 @@
 """How ROUGE reads ``preds`` and ``target``: whole texts, and for ROUGE-Lsum their sentences.
 
-Text. The default is rouge_score's rule, ``ROUGE_RULE`` in ``_core/text/word_rules.py``: lowercase, keep ``a-z0-9``. A
+Text. The default is rouge_score's rule, ``ROUGE_WORDS`` in ``_core/text/word_rules.py``: lowercase, keep ``a-z0-9``. A
 ``normalizer`` takes a text and returns the text to tokenize; a ``tokenizer`` returns the words. As in torchmetrics, a
 callable ``tokenizer`` without a ``normalizer`` gets the text after this ASCII rule. A tokenizer given by name, or a
 Hugging Face tokenizer, gets the original text. Empty words are dropped; Porter stemming,
