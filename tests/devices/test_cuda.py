@@ -146,6 +146,8 @@ REWARDS: dict[str, Callable[..., Any]] = {
     "get_score": _get_score,
 }
 each_reward = pytest.mark.parametrize("reward", REWARDS)
+#: Ids with ends of sentences go to the CPU, which no graph does.
+each_reward_in_a_graph = pytest.mark.parametrize("reward", [name for name in REWARDS if name != "rougeLsum"])
 
 
 @pytest.mark.covering(3)
@@ -156,7 +158,7 @@ def test_rewards_are_those_of_the_cpu(machine: Machine, reward: str):
 
 
 @pytest.mark.parametrize("machine", [VULKAN], indirect=True)
-@each_reward
+@each_reward_in_a_graph
 def test_a_reward_is_one_graph(machine: Machine, reward: str):
     compiled = torch.compile(REWARDS[reward], backend="aot_eager", fullgraph=True, dynamic=False)
     for batch in (padded_ids(0), padded_ids(1)):
@@ -165,7 +167,7 @@ def test_a_reward_is_one_graph(machine: Machine, reward: str):
 
 @pytest.mark.covering(3)
 @pytest.mark.parametrize("machine", [CUDA], indirect=True)
-@each_reward
+@each_reward_in_a_graph
 def test_a_graph_scores_fresh_inputs_as_the_plain_call(machine: Machine, reward: str):
     call, static = REWARDS[reward], move(machine.device, padded_ids(0, width=70))
     # Warmed up on a stream of its own, as torch asks before a capture.
