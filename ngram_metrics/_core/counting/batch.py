@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ngram_metrics._core.counting.matches import count_matches
+from ngram_metrics._core.counting.matches import count_matches, join_ranges
 from ngram_metrics._core.counting.subsequences import common_lengths, union_hits
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -135,9 +135,7 @@ class Batch(NamedTuple):
         documents[::2] = self.hypothesis_documents.repeat(self.counts)
         documents[1::2] = self.reference_documents
         sizes = self.lengths + 1
-        starts = (sizes.cumsum() - sizes)[documents]
-        sizes = sizes[documents]
-        slots = np.arange(int(sizes.sum())) + (starts - sizes.cumsum() + sizes).repeat(sizes)
+        slots = join_ranges((sizes.cumsum() - sizes)[documents], sizes[documents])
         return Batch(self.ids[slots], self.lengths[documents], None, self.bound)
 
     def take_best(self, fields: Sequence[Any], scores: Any) -> Sequence[Any]:

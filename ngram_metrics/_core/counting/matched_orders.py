@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ngram_metrics._core.counting.matches import locate_documents
+
 if TYPE_CHECKING:
     from ngram_metrics._core.counting.batch import Batch, Integers
 
@@ -17,14 +19,11 @@ if TYPE_CHECKING:
 def find_matched_orders(batch: Batch, orders: int) -> Integers:
     """Return the longest order of a matched n-gram that covers each slot, 0 to ``orders``, ``(slots,)``."""
     batch = batch.narrow()
-    documents = np.arange(len(batch.lengths))
-    segments = documents >> 1
-    if batch.counts is not None:
-        segments = np.arange(len(batch.counts)).repeat(batch.counts + 1)
-    is_hypothesis = np.zeros(len(documents), np.bool_)
-    is_hypothesis[batch.hypothesis_documents] = True
-    documents, is_hypothesis = documents.repeat(batch.lengths + 1), is_hypothesis.repeat(batch.lengths + 1)
-    numbers = segments.repeat(batch.lengths + 1)  # of the n-grams at each slot
+    segments, places = locate_documents(batch)
+    sizes = batch.lengths + 1
+    documents = np.arange(len(sizes)).repeat(sizes)
+    is_hypothesis = (places == 0).repeat(sizes)
+    numbers = segments.repeat(sizes)  # of the n-grams at each slot
     slots = np.arange(len(batch.ids))
     longest = np.zeros(len(slots), np.int64)
     for order in range(1, orders + 1):

@@ -57,7 +57,7 @@ def _count_chunk(batch: Batch, orders: int) -> Integers:
     sizes = batch.sizes
     matches = np.zeros((len(sizes), orders), np.int64)
     counted = 0
-    for keys, limits in sort_ngrams(batch, *_number_documents(batch), orders):
+    for keys, limits in sort_ngrams(batch, *locate_documents(batch), orders):
         counts = _count_runs(keys, limits, sizes)
         matches[:, counted : counted + len(limits)] = counts
         counted += len(limits)
@@ -111,7 +111,7 @@ def sort_ngrams(
         head_bits = (len(distinct) - 1).bit_length()
 
 
-def _number_documents(batch: Batch) -> tuple[Integers, Integers]:
+def locate_documents(batch: Batch) -> tuple[Integers, Integers]:
     """Return the segment of each document, and its number in the segment, 0 for the hypothesis."""
     documents = np.arange(len(batch.lengths))
     if batch.counts is None:

@@ -45,8 +45,7 @@ def common_lengths(pairs: Batch) -> Integers:
 
 def match_subsequences(pools: Pools) -> Any:
     """Return the lengths of all pairs, ``(groups, hypotheses, references, 1)`` float32, 0 for missing documents."""
-    documents = pools.documents if pools.documents.bound <= sys.maxunicode else pools.documents.narrow()
-    texts = list(decode_documents(documents.ids, documents.lengths))
+    texts = list(_decode(pools.documents))
     lengths = np.zeros(pools.shape, np.float32)
     for group, (start, stop) in enumerate(pairwise(pools.starts[0])):
         height, width = pools.hypotheses[group], pools.references[group]
@@ -64,15 +63,15 @@ def union_hits(pairs: Batch) -> Integers:
 def _read_texts(batch: Batch) -> Iterator[str]:
     """Yield each document as a text. Texts of one segment can be compared with each other."""
     for chunk in batch.chunks(SLOTS):
-        if chunk.bound > sys.maxunicode:
-            chunk = chunk.narrow()
-        yield from decode_documents(chunk.ids, chunk.lengths)
+        yield from _decode(chunk)
 
 
-def decode_documents(ids: Integers, lengths: Integers) -> Iterator[str]:
-    """Yield documents, whose ends follow them in ``ids``, as texts of characters with these code points."""
-    text = ids.astype("<i4").tobytes().decode("utf-32-le", "surrogatepass")
-    for start, stop in pairwise((0, *(lengths + 1).cumsum().tolist())):
+def _decode(documents: Batch) -> Iterator[str]:
+    """Yield documents as texts of characters whose code points are the ids, which are numbered anew if too large."""
+    if documents.bound > sys.maxunicode:
+        documents = documents.narrow()
+    text = documents.ids.astype("<i4").tobytes().decode("utf-32-le", "surrogatepass")
+    for start, stop in pairwise((0, *(documents.lengths + 1).cumsum().tolist())):
         yield text[start : stop - 1]
 
 
