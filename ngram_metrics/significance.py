@@ -9,7 +9,7 @@ The tests estimate how often chance makes a difference as large as the one measu
 
 Both are two-sided: a difference in either direction counts. If c of n differences count, the p-value is
 (c + 1) / (n + 1). It is never below 2 / 2^N for N segments, the smallest value that a two-sided test can have. If no
-draw differs from another, it is 1. A difference that equals the measured one counts;
+draw differs from another, it is 1. A difference that equals the measured one counts.
 Differences that agree within rounding, 1e-12 of the larger score, are equal.
 
 Segments of one document are not independent: the quality of a whole document varies. ``clusters=`` names the document

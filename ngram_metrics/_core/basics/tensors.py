@@ -69,8 +69,3 @@ def count_device(device: torch.device | str | None) -> torch.device | None:
     """Return the device on which torch counts, or None for NumPy on the CPU."""
     where = torch.device("cpu" if device is None else device)
     return None if where.type == "cpu" else where
-
-
-def stack_equal(tensors: list[Tensor]) -> Tensor | list[Tensor]:
-    """Return tensors of one shape as one tensor, others as they are."""
-    return torch.stack(tensors) if len({tensor.shape for tensor in tensors}) == 1 else tensors

@@ -14,7 +14,7 @@ from rouge_oracle import union_hits as walked_hits
 from ngram_metrics.counting import common_subsequence_lengths
 from ngram_metrics.functional import rouge_score
 
-SMALLEST, LARGEST = -(2**63), 2**63 - 1
+LARGEST = 2**63 - 1
 SEPARATOR = 1000
 
 
