@@ -18,6 +18,7 @@ except ModuleNotFoundError as error:
     raise SystemExit(f"{error.name} is not installed: pip install 'accelerate>=1.1'") from error
 
 from ngram_metrics import Bleu, ChrF
+from ngram_metrics.distributed import UnrepeatedSampler
 
 WORDS = ["the", "a", "cat", "dog", "bird", "sat", "ran", "sang", "here", "there"]
 
@@ -52,7 +53,6 @@ def update(metrics: dict[str, Any], pairs: Any) -> None:
 def main() -> None:
     """Score in three ways, and print them beside the scores of one process."""
     accelerator = Accelerator(cpu=True)
-    rank, processes = accelerator.process_index, accelerator.num_processes
     pairs = sentences(101)
     loader = accelerator.prepare(DataLoader(pairs, batch_size=8, collate_fn=list))
 
@@ -70,7 +70,7 @@ def main() -> None:
 
     # (2) Exact, and only counts are sent: each process reads a share of its own, with a loader that is not prepared.
     shared = make_metrics()
-    for batch in DataLoader(pairs[rank::processes], batch_size=8, collate_fn=list):
+    for batch in DataLoader(pairs, batch_size=8, sampler=UnrepeatedSampler(pairs), collate_fn=list):
         update(shared, batch)
     found["own shares"] = values_of(shared)
 

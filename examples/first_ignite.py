@@ -12,6 +12,7 @@ from ignite.engine import Engine, Events
 from ignite.handlers import Checkpoint, DiskSaver, EarlyStopping
 from torch.utils.data import DataLoader
 
+from ngram_metrics.distributed import UnrepeatedSampler
 from ngram_metrics.ignite import Bleu, ChrF, ROUGEScore
 
 WORDS = ["the", "a", "cat", "dog", "bird", "sat", "ran", "sang", "here", "there"]
@@ -32,7 +33,7 @@ def validate(engine: Engine, source: torch.Tensor) -> tuple[list[str], ...]:
 
 def report(engine: Engine) -> None:
     """Validate on every process, and print on one of them (2)."""
-    scores = evaluator.run(DataLoader(validation[share], 16)).metrics
+    scores = evaluator.run(DataLoader(validation, 16, sampler=UnrepeatedSampler(validation))).metrics
     if idist.get_rank() == 0:
         print(f"epoch {engine.state.epoch}", {name: round(value, 3) for name, value in scores.items()})
 
@@ -41,7 +42,6 @@ if __name__ == "__main__":
     if torch.distributed.is_torchelastic_launched():  # by torchrun
         idist.initialize("gloo")
     torch.manual_seed(0)
-    share = slice(idist.get_rank(), None, idist.get_world_size())  # a DistributedSampler would count segments twice
     training, validation = torch.randint(len(WORDS), (371, 6)).split([320, 51])
     model = idist.auto_model(torch.nn.Embedding(len(WORDS), len(WORDS)))
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
@@ -56,5 +56,5 @@ if __name__ == "__main__":
     evaluator.add_event_handler(Events.COMPLETED, best)
     evaluator.add_event_handler(Events.COMPLETED, EarlyStopping(3, best.score_function, trainer))
     trainer.add_event_handler(Events.EPOCH_COMPLETED, report)
-    trainer.run(DataLoader(training[share], 16), max_epochs=20)
+    trainer.run(idist.auto_dataloader(training, batch_size=16, shuffle=False), max_epochs=20)
     idist.finalize()

@@ -6,7 +6,7 @@
 import argparse
 
 try:
-    from lightning.pytorch import LightningModule, Trainer
+    from lightning.pytorch import LightningDataModule, LightningModule, Trainer
     from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
 except ModuleNotFoundError as error:
     raise SystemExit(f"{error.name} is not installed: pip install -e '.[lightning]'") from error
@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore
+from ngram_metrics.distributed import UnrepeatedSampler
 from ngram_metrics.lightning import ScoresCallback
 
 WORDS = ["the", "a", "cat", "dog", "bird", "sat", "ran", "sang", "here", "there"]
@@ -43,18 +44,30 @@ class Translator(LightningModule):
         return torch.optim.Adam(self.parameters(), lr=0.02)
 
 
+class Sentences(LightningDataModule):
+    """The sentences to train and to validate with."""
+
+    def __init__(self, training: Tensor, validation: Tensor) -> None:
+        super().__init__()
+        self.training, self.validation = training, validation
+
+    def train_dataloader(self) -> DataLoader[Tensor]:
+        return DataLoader(self.training, 16)  # on several processes Lightning adds its sampler
+
+    def val_dataloader(self) -> DataLoader[Tensor]:
+        # (2) Each process takes its own share. Lightning's sampler would repeat segments, and count them twice.
+        return DataLoader(self.validation, 16, sampler=UnrepeatedSampler(self.validation))
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--devices", type=int, default=1)
     torch.manual_seed(0)
-    # (2) Counted on each process, logged over all. mode="max": a higher score is better.
+    # (3) Counted on each process, logged over all. mode="max": a higher score is better.
     rouge = ROUGEScore(rouge_keys="rougeL")["rougeL_fmeasure"]
     metrics = {"bleu": Bleu(), "chrf": ChrF(confidence=0.95), "rougeL": rouge}
     watch = {"monitor": "val/chrf", "mode": "max"}
     callbacks = [ScoresCallback(metrics), ModelCheckpoint("runs/first_lightning", **watch), EarlyStopping(**watch)]
-    options = {"max_epochs": 20, "logger": False, "num_sanity_val_steps": 0, "use_distributed_sampler": False}
+    options = {"max_epochs": 20, "logger": False, "num_sanity_val_steps": 0}
     trainer = Trainer(devices=parser.parse_args().devices, callbacks=callbacks, **options)
-    # (3) A process takes its own share of the segments. Lightning's sampler would repeat some, and count them twice.
-    share = slice(trainer.global_rank, None, trainer.world_size)
-    training, validation = torch.randint(len(WORDS), (371, 6)).split([320, 51])
-    trainer.fit(Translator(), DataLoader(training[share], 16), DataLoader(validation[share], 16))
+    trainer.fit(Translator(), Sentences(*torch.randint(len(WORDS), (371, 6)).split([320, 51])))

@@ -37,6 +37,7 @@ from torchmetrics import MetricCollection
 from vowel_batches import Batch, Task, make_batches, prepare
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, evaluate
+from ngram_metrics.distributed import UnrepeatedSampler
 from ngram_metrics.functional import chrf_score
 
 
@@ -128,7 +129,7 @@ class Shares(LightningDataModule):
 
     def share(self, whole: list[Any]) -> list[Any]:
         """Return what is this process' own."""
-        return whole[self.trainer.global_rank :: self.trainer.world_size]
+        return [whole[index] for index in UnrepeatedSampler(whole)]
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from ngram_metrics._core.scoring.signature import __version__ as __version__
 
 if TYPE_CHECKING:
     from ngram_metrics import counting as counting
+    from ngram_metrics import distributed as distributed
     from ngram_metrics import functional as functional
     from ngram_metrics import mbr as mbr
     from ngram_metrics import significance as significance
@@ -34,7 +35,7 @@ _MODULES = {
 __all__ = list(_MODULES)
 #: The public modules, and the framework that a module needs besides torch.
 _PUBLIC = {
-    **dict.fromkeys(("functional", "counting", "mbr", "significance"), "torch"),
+    **dict.fromkeys(("functional", "counting", "distributed", "mbr", "significance"), "torch"),
     "hugging_face": "torch",
     **{name: name for name in ("ignite", "lightning")},
 }

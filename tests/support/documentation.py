@@ -29,7 +29,10 @@ def blocks(page: Path, language: str) -> list[str]:
 def public_names() -> list[str]:
     modules = [
         "ngram_metrics",
-        *(f"ngram_metrics.{name}" for name in ("counting", "functional", "ignite", "mbr", "significance")),
+        *(
+            f"ngram_metrics.{name}"
+            for name in ("counting", "functional", "ignite", "distributed", "mbr", "significance")
+        ),
         *(f"ngram_metrics.{name}" for name in ("hugging_face", "lightning")),
     ]
     return [f"{module}.{name}" for module in modules for name in importlib.import_module(module).__all__]
