@@ -49,6 +49,13 @@ SAVED_ON = "saved_on"
 _OF_SETTINGS = ("settings", "callables")  # states that describe the metric and not the data
 
 
+def copy_value(value: Value) -> Value:
+    """Return a computed value, or several by name, in memory of its own."""
+    if isinstance(value, dict):
+        return {name: part.clone() for name, part in value.items()}
+    return value.clone() if isinstance(value, Tensor) else value
+
+
 class Adaptor(torchmetrics.Metric):
     """A torchmetrics module with the states that ``_torchmetrics.accumulator.Accumulator`` lists."""
 
@@ -98,9 +105,13 @@ class Adaptor(torchmetrics.Metric):
     @torch.jit.unused
     @named_arguments
     def forward(self, preds: Hypotheses, target: References) -> Value:
-        """Count a batch and return the score of this batch. If it raises, the states do not change."""
+        """Count a batch and return the score of this batch. If it raises, the states do not change.
+
+        The mean of the scores of batches is not the score of their segments: log the metric itself, or what ``compute``
+        returns.
+        """
         # Metric.forward resets the states before it counts: an error would lose all batches before.
-        return self._call_or_undo(super().forward, preds, target)
+        return copy_value(self._call_or_undo(super().forward, preds, target))
 
     def _wrap_update(self, update: Callable[..., None]) -> Callable[..., None]:
         """Undo what a failed update has set, in the states and in torchmetrics' attributes."""
@@ -121,8 +132,8 @@ class Adaptor(torchmetrics.Metric):
 
     def _wrap_compute(self, compute: Callable[..., Value]) -> Callable[..., Value]:
         """Warn of missing data, synchronize, and restore the states after an error."""
-        # Metric._wrap_compute turns the score of a single segment, (1,), into a number, and copies each value, which
-        # takes as long as the score. Here no value is a state.
+        # Metric._wrap_compute turns the score of a single segment, (1,), into a number, and hands out the value that it
+        # keeps: whoever changes it in place would change the next result.
 
         def compute_or_warn(*args: object, **kwargs: object) -> Value:
             if self.update_called and not self.counted.tolist()[0]:
@@ -137,11 +148,11 @@ class Adaptor(torchmetrics.Metric):
                     "which may lead to errors, as metric states have not yet been updated."
                 )
             if self._computed is not None:
-                return cast(Value, self._computed)
+                return copy_value(cast(Value, self._computed))
             value = self.call_synced(lambda: compute_or_warn(*args, **kwargs), self._to_sync)
             if self.compute_with_cache:
                 self._computed = value  # type: ignore[assignment]  # torchmetrics declares None
-            return value
+            return copy_value(value)
 
         return compute_or_reuse
 

@@ -60,6 +60,19 @@ def test_compute_is_never_stale_and_changes_nothing(case: Case, average: str, op
 
 
 @each_metric
+def test_a_value_that_is_changed_in_place_changes_no_other_value(case: Case, average: str):
+    metric = case.make(average)
+    of_batch = metric(*case.whole)
+    for value in (of_batch, metric.compute(), metric.compute()):
+        for scores in scores_of(value):
+            scores.mul_(100)
+        if isinstance(value, dict):
+            value.clear()
+    assert_same(metric.compute(), case.value(average))
+    assert_same(metric._forward_cache, case.value(average))  # what Lightning logs
+
+
+@each_metric
 def test_compute_before_data_warns(case: Case, average: str):
     metric = case.make(average)
     with pytest.warns(UserWarning, match="was called before the ``update`` method"):
@@ -166,12 +179,12 @@ def test_an_error_leaves_everything_as_it_was(
     counting = metric.update if call == "update" else metric
     for batch in case.batches:
         counting(*batch)
-    states, value, of_batch = states_of(metric), metric.compute(), metric._forward_cache
+    metric.compute()
+    states, value, of_batch = states_of(metric), metric._computed, metric._forward_cache
     switches = {name: getattr(metric, name) for name in SWITCHES}
     failing(case, counting, monkeypatch)
     assert_same_states(metric, states)
     assert metric._computed is value
-    assert metric.compute() is value
     assert metric._forward_cache is of_batch
     assert {name: getattr(metric, name) for name in SWITCHES} == switches
     counting(*case.batches[0])
