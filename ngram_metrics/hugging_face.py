@@ -14,7 +14,7 @@ from torchmetrics import Metric
 from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.basics.option_checks import checked_bool, refuse_average_none, refuse_equal_names
 from ngram_metrics._core.scoring.scorer import scorer_of
-from ngram_metrics._core.text.foreign_values import list_column
+from ngram_metrics._core.text.foreign_values import list_column, refuse_missing
 from ngram_metrics._core.text.input_forms import is_dense, to_tensor_or_list
 from ngram_metrics._core.text.messages import pluralize, shortened
 from ngram_metrics._torchmetrics.accumulator import Accumulator
@@ -234,7 +234,8 @@ class Reward:
         """Score completions from the arguments that the trainer passes by name.
 
         Args:
-            completions: texts, or conversations, whose last message is read, as in references.
+            completions: texts, or conversations, whose last message is read, as in references. A completion without
+                content, such as a call of a tool, is an empty text.
             completion_ids: the ids of the completions.
             columns: the columns of the data set, each with one item per completion.
 
@@ -258,7 +259,7 @@ class Reward:
                 f"references as completions (from_ids is {self.from_ids})"
             )
         if not self.from_ids:
-            preds = [_text(completion, f"completion {row}") for row, completion in enumerate(preds)]
+            preds = [_text(completion, f"completion {row}", "") for row, completion in enumerate(preds)]
             target = [_texts(reference, f"the reference of completion {row}") for row, reference in enumerate(target)]
         rewards: list[float | None] = [None] * len(preds)
         rows = [row for row, reference in enumerate(target) if reference is not None]
@@ -282,11 +283,13 @@ def _texts(reference: object, name: str) -> str | list[str] | None:
     return _text(reference, name)
 
 
-def _text(source: object, name: str) -> str:
+def _text(source: object, name: str, without_content: str | None = None) -> str:
     """Return text, or the text of the last message of a conversation, from the argument ``name``."""
+    refuse_missing(source, name)
     text = source
     if isinstance(source, Sequence) and len(source) and isinstance(source[-1], Mapping):
         text = source[-1].get("content")
+        text = without_content if text is None else text
     if not isinstance(text, str):
         raise TypeError(f"{name} is {shortened(source)}: expected text, or messages of which the last has text")
     return text

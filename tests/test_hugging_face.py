@@ -219,6 +219,11 @@ def test_one_value_of_several_is_the_reward():
         ),
         ({"completions": ["a", 5], "reference": ["a", "b"]}, TypeError, "completion 1 is 5: expected text"),
         ({"completions": [["a", "b"]], "reference": ["a"]}, TypeError, "completion 0 is .*'b'"),
+        (
+            {"completions": ["a"], "reference": [["a", None]]},
+            TypeError,
+            r"a missing value \(None\) at the reference of",
+        ),
         *(
             (
                 {"completions": ["a", completion], "reference": ["a", reference]},
@@ -226,11 +231,9 @@ def test_one_value_of_several_is_the_reward():
                 rf"^{name} 1 is .*: expected text, or messages of which the last has text$",
             )
             for completion, reference, name in (
-                (conversation(None), "a", "completion"),
                 (conversation([{"type": "text", "text": "a"}]), "a", "completion"),
                 ([], "a", "completion"),
                 ("a", conversation(None), "the reference of completion"),
-                ("a", ["a", None], "the reference of completion"),
                 ("a", [], "the reference of completion"),
             )
         ),
@@ -253,6 +256,12 @@ def test_what_cannot_be_rewarded_is_refused(given, error, message):
 def test_as_many_completions_as_references_are_rewarded(from_ids, given, reference, message):
     with pytest.raises(ValueError, match=message):
         Reward(ChrF(), from_ids=from_ids)(reference=reference, **given)
+
+
+def test_a_completion_without_content_is_an_empty_text():
+    called = [{"role": "assistant", "tool_calls": ["search"]}]
+    completions = [conversation(None), called, conversation("a b")]
+    assert Reward(ChrF())(completions=completions, reference=["a b"] * 3) == [0, 0, 1]
 
 
 def test_a_metric_of_several_values_is_no_reward():
