@@ -9,9 +9,8 @@ from typing import get_args
 
 from ngram_metrics._cli.files import split_field
 from ngram_metrics._core.basics.option_checks import check_confidence, refuse_equal_names
-from ngram_metrics._core.metrics.registry import METRIC_NAMES, make_metric, row_of, takers_of, values_of
+from ngram_metrics._core.metrics.registry import METRIC_NAMES, make_metric, row_of, takers_of, unknown_metric, values_of
 from ngram_metrics._core.scoring.signature import __version__
-from ngram_metrics._core.text.messages import did_you_mean
 from ngram_metrics._core.text.tokenizer_option import TokenizerName
 from ngram_metrics._evaluation import DEFAULT_METRICS, FORMATS
 
@@ -96,8 +95,7 @@ def _parse_metrics(text: str) -> list[str]:
     names = list(dict.fromkeys(text.split(",")))
     for name in names:
         if name not in METRIC_NAMES:
-            message = f"unknown metric {name!r}: expected some of {','.join(METRIC_NAMES)}"
-            raise ArgumentTypeError(message + did_you_mean(name, METRIC_NAMES))
+            raise ArgumentTypeError(unknown_metric(name))
     try:
         refuse_equal_names((name, values_of(name)) for name in names)
     except ValueError as error:

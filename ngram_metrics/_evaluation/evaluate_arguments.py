@@ -11,13 +11,13 @@ from ngram_metrics._core.basics.option_checks import (
     refuse_average_none,
     refuse_equal_names,
 )
-from ngram_metrics._core.metrics.registry import METRIC_NAMES, make_metric
+from ngram_metrics._core.metrics.registry import METRIC_NAMES, make_metric, unknown_metric
 from ngram_metrics._core.scoring.paired import CORRECTIONS, Correction, Test
 from ngram_metrics._core.scoring.resampling import checked_seed
 from ngram_metrics._core.scoring.scorer import Scorer, scorer_of
-from ngram_metrics._core.text.foreign_values import frame_package
+from ngram_metrics._core.text.foreign_values import frame_package, refuse_missing, sequence_advice
 from ngram_metrics._core.text.labels import Labels, checked_labels, cluster_numbers, list_sequence
-from ngram_metrics._core.text.messages import did_you_mean, pluralize, shortened, type_name, visible
+from ngram_metrics._core.text.messages import pluralize, shortened, type_name, visible
 from ngram_metrics._evaluation import DEFAULT_METRICS
 from ngram_metrics._evaluation.result_tables import cell_text, label_text
 from ngram_metrics._evaluation.results import ComparisonPlan, Grouping
@@ -82,10 +82,7 @@ def checked_scorers(metrics: object) -> dict[str, Scorer]:
         if isinstance(metric, str):
             metric = metric.strip()
             if metric not in METRIC_NAMES:
-                close = did_you_mean(metric, METRIC_NAMES)
-                raise ValueError(
-                    f"unknown metric {metric!r} in metrics: expected some of {','.join(METRIC_NAMES)}{close}"
-                )
+                raise ValueError(unknown_metric(metric))
             scorer = make_metric(metric)
         else:
             scorer = metric if isinstance(metric, Scorer) else scorer_of(metric, f"metric {name!r}")
@@ -178,6 +175,8 @@ def _references(references: object, system: str, segments: int) -> tuple[list[st
     )
     if all(isinstance(item, str) for item in items):
         return _streams({"1": items}, system, segments)
+    for index, item in enumerate(items):
+        refuse_missing(item, f"segment {index} of references")
     lists = [
         item if isinstance(item, str) else list_sequence(f"references[{index}]", item, "a sequence of texts")
         for index, item in enumerate(items)
@@ -219,5 +218,8 @@ def _texts(name: str, texts: object) -> list[str]:
     for index, text in enumerate(listed):
         if not isinstance(text, str):
             hint = "; several systems are a mapping of names to segments" if name == "systems" else ""
-            raise TypeError(f"segment {index} of {name} is {type_name(text)}: expected a text{hint}")
+            refuse_missing(text, f"segment {index} of {name}")
+            raise TypeError(
+                f"segment {index} of {name} is {type_name(text)}: expected a text{hint or sequence_advice(text)}"
+            )
     return listed

@@ -1,5 +1,6 @@
 """What cannot be evaluated is told, with the name of what was given, before anything is counted."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,18 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
         (ONE, ["x"], {"seed": 0.5}, "^seed is 0.5: expected an integer$"),
         (ONE, ["x"], {"seed": 2**64}, r"^seed is too large: expected an integer from -2\^63 to 2\^64 - 1$"),
         (ONE, ["x"], {"baseline": "b"}, r"^unknown baseline 'b': expected one of \['a'\]$"),
-        (ONE, ["x"], {"metrics": "bleu,rougel"}, "^unknown metric 'rougel' in metrics: .*; did you mean 'rougeL'"),
+        (TWO, ["x", None], {}, r"^a missing value \(None\) at segment 1 of references: pass ''"),
+        (TWO, [["x"], ["y", None]], {}, r"^a missing value \(None\) at segment 1 of references\[1\]: pass ''"),
+        ({"a": ["x", math.nan]}, ["x", "y"], {}, r"^a missing value \(nan\) at segment 1 of system 'a': pass ''"),
+        ({"a": [b"x", b"y"]}, ["x", "y"], {}, r"^segment 0 of system 'a' is a bytes: .*; pass its .decode\(\)$"),
+        (map(str, "ab"), ["x", "y"], {}, r"^systems is a map: expected a sequence of texts; pass list\(...\) of it$"),
+        (ONE, ["x"], {"metrics": "bleu,rougel"}, "^unknown metric 'rougel': .*; did you mean 'rougeL'"),
+        (
+            ONE,
+            ["x"],
+            {"metrics": "rougeL_recall"},
+            r"value of 'rougeL', .*\(rouge_keys=\"rougeL\"\)\[\"rougeL_recall\"\]$",
+        ),
         (ONE, ["x"], {"metrics": ["bleu", 1]}, r"^metrics is \['bleu', 1\]: expected names, or a mapping of names to"),
         (ONE, ["x"], {"metrics": []}, r"^metrics is \[\]: expected names, or a mapping of names to metric objects$"),
         (ONE, ["x"], {"metrics": {}}, "^metrics is {}: expected names, or a mapping of names to metric objects$"),
@@ -60,7 +72,12 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
         (TWO, ["x", "y"], {"groups": ["g", []]}, r"^label 1 of groups is \[\]: expected a hashable, such as a str$"),
         (TWO, ["x", "y"], {"clusters": ["c"]}, "^clusters has 1 label and system 'a' 2 segments: expected as many$"),
         (TWO, ["x", "y"], {"clusters": ["c", " "]}, "^label 1 of clusters is blank: expected the cluster of the segme"),
-        (TWO, ["x", "y"], {"clusters": {"d": "cd"}}, "^clusters is a dict: expected a label for each segment$"),
+        (
+            TWO,
+            ["x", "y"],
+            {"clusters": {"d": "cd"}},
+            r"^clusters is a dict: expected a label for each segment; pass list\(...\) of its values$",
+        ),
         (TWO, ["x", "y"], {"groups": [float("nan")] * 2}, "^label 0 of groups is nan, and a NaN is not equal to itse"),
     ],
 )
@@ -93,7 +110,7 @@ def test_where_labels_are_due_a_table_is_refused_and_a_column_is_the_list_of_its
     assert list(evaluate(TWO, ["x", "y"], groups=table["label"]).groups) == ["c", None]
     with pytest.raises(TypeError, match=r"^label 1 of clusters is None: expected the cluster of the segment$"):
         evaluate(TWO, ["x", "y"], clusters=table["label"])
-    with pytest.raises(TypeError, match=r"^references\[1\] is a NoneType: expected a sequence of texts$"):
+    with pytest.raises(TypeError, match=r"^a missing value \(None\) at segment 1 of references: "):
         evaluate(["x", "y"], table["label"])
 
 

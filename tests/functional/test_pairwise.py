@@ -110,7 +110,7 @@ def test_the_surroundings_of_a_training_loop_change_no_score(name):
         ([["a"]], [["a"], ["b"]], {}, ValueError, "hypotheses has 1 row and references has 2: expected the same batch"),
         ([], [["a"]], {}, ValueError, "hypotheses and references must be non-empty"),
         (["a"], [["a"]], {}, TypeError, "row 0 of hypotheses is a str, 'a': expected a sequence of documents"),
-        ([["a"]], [[None]], {}, TypeError, "reference 0 of row 0 is a NoneType"),
+        ([["a"]], [[None]], {}, TypeError, r"a missing value \(None\) at reference 0 of row 0"),
         ([["a"]], [["a"]], {"char_order": 0}, ValueError, "expected at least one order"),
         ([["a"]], [["a"]], {"beta": -0.5}, ValueError, r"beta must be at least 0 and finite \(got: -0.5\)"),
     ],

@@ -129,7 +129,8 @@ def pad_ids(pad_id: int | Sequence[int] | None) -> tuple[int, ...]:
     ids = pad_id if isinstance(pad_id, Sequence) and not isinstance(pad_id, (str, bytes)) else (pad_id,)
     tokens = tuple(token for token in map(whole_number, ids) if token is not None)
     if len(tokens) < len(ids):
-        raise TypeError(f"pad_id is {pad_id!r:.60}: expected an integer, a sequence of integers, or None")
+        hint = "; None is an id that the tokenizer does not have: leave it out" if None in ids else ""
+        raise TypeError(f"pad_id is {pad_id!r:.60}: expected an integer, a sequence of integers, or None{hint}")
     for token in tokens:
         check_id(token, "pad_id")
     return tokens
@@ -163,7 +164,9 @@ def pad_signature(pad_id: int | Sequence[int] | None) -> dict[str, str]:
 def refuse_missing_pad_id(dropped: tuple[int, ...]) -> None:
     """Raise ValueError if no padding id is known."""
     if not dropped:
-        raise ValueError("a padded tensor of ids needs pad_id, the id or ids that are not tokens; none was given")
+        raise ValueError(
+            "a padded tensor of ids needs pad_id, the id or ids that are not tokens, or -1 if all are; none was given"
+        )
 
 
 def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
@@ -194,8 +197,18 @@ def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, .
                 f"{key} is not offered: neither rouge_score nor torchmetrics nor ignite has ROUGE-W or ROUGE-S "
                 f"(expected one of {list(ROUGE_KEYS)})"
             )
+        if advice := advise_on_value(str(key)):
+            raise ValueError(f"unknown rouge key {key!r}: expected one of {list(ROUGE_KEYS)}{advice}")
         check_choice("rouge key", key, ROUGE_KEYS)
     return keys
+
+
+def advise_on_value(name: str) -> str:
+    """Return the end of an error for the name of a value of ROUGE instead of a key, or an empty string."""
+    key, _, value = name.partition("_")
+    if key not in ROUGE_KEYS or value not in ROUGE_VALUES:
+        return ""
+    return f'; it is a value of {key!r}, whose score is F: in Python ROUGEScore(rouge_keys="{key}")["{name}"]'
 
 
 def refuse_equal_names(names: Iterable[tuple[str, Iterable[str]]]) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ngram_metrics._core.basics.option_checks import DEFAULT_ROUGE_KEYS, ROUGE_KEYS
+from ngram_metrics._core.basics.option_checks import DEFAULT_ROUGE_KEYS, ROUGE_KEYS, advise_on_value
 from ngram_metrics._core.metrics import bleu, chrf, overlap, rouge
 from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
+from ngram_metrics._core.text.messages import did_you_mean
 
 #: The row of each metric by its name.
 REGISTRY: Mapping[str, MetricRow] = {
@@ -30,6 +31,12 @@ def values_of(name: str) -> tuple[str, ...]:
 def takers_of(text_option: str) -> tuple[str, ...]:
     """Return the names of the metrics that take an option for text."""
     return tuple(name for name, row in REGISTRY.items() if text_option in row.text_options)
+
+
+def unknown_metric(name: str) -> str:
+    """Return the error for a name that is not one of ``METRIC_NAMES``."""
+    advice = advise_on_value(name) or did_you_mean(name, METRIC_NAMES)
+    return f"unknown metric {name!r}: expected some of {','.join(METRIC_NAMES)}{advice}"
 
 
 def make_metric(name: str, **text_options: Tokenizer | bool | None) -> Scorer:

@@ -6,7 +6,7 @@ An object of a package exists only if the package is imported.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Literal
 
 from ngram_metrics._core.text.messages import type_name
@@ -68,8 +68,30 @@ def list_on_host(rows: Sequence[Any]) -> list[Any]:
 
 
 def is_sequence_like(value: object) -> bool:
-    """Return whether an object has a length, as sequences, arrays and columns have, and is no text, mapping or set."""
-    return hasattr(value, "__len__") and not isinstance(value, (str, bytes, Mapping, Set))
+    """Return whether an object has a length and items, as sequences and columns do, and is no text, mapping or set."""
+    has_items = hasattr(value, "__iter__") or hasattr(value, "__getitem__")
+    return hasattr(value, "__len__") and has_items and not isinstance(value, (str, bytes, Mapping, Set))
+
+
+def refuse_missing(value: object, where: str) -> None:
+    """Raise TypeError for None, a NaN or the NA of pandas, which data frames have for a missing text."""
+    is_nan = isinstance(value, float_types()) and value != value
+    if value is None or is_nan or type(value).__name__ == "NAType":
+        raise TypeError(
+            f"a missing value ({value}) at {where}: pass '' for a missing prediction, and leave a missing reference "
+            "out of the list of its segment, as by [r for r in references if r is not None]"
+        )
+
+
+def sequence_advice(value: object) -> str:
+    """Return how to make a sequence of an object, for the end of an error, or an empty string."""
+    if isinstance(value, Mapping):
+        return '; pass its ["input_ids"]' if "input_ids" in value else "; pass list(...) of its values"
+    if isinstance(value, bytes):
+        return "; pass its .decode()"
+    if hasattr(value, "ids"):  # an Encoding of tokenizers
+        return "; pass its .ids"
+    return "; pass list(...) of it" if isinstance(value, Iterable) and not isinstance(value, str) else ""
 
 
 def frame_package(value: object) -> Literal["pandas", "polars", "pyarrow"] | None:

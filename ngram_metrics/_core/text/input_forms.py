@@ -36,6 +36,8 @@ from ngram_metrics._core.text.foreign_values import (
     integer_types,
     is_sequence_like,
     list_column,
+    refuse_missing,
+    sequence_advice,
     tensor_and_array_types,
     tensor_types,
 )
@@ -58,6 +60,7 @@ Kind = Literal["text", "tokens", "ids"]
 #: Kinds of numpy dtypes for objects, and three for str.
 _NO_NUMBERS = "OUST"
 _ONE_SEGMENT = "a single segment of ids goes into a list"
+_SAMPLES = "samples: flatten them to (segments * samples, width), and repeat the references of each segment"
 #: Documents of the kind of their ``Segments``: all ``str``, or all lists of tokens, or lists and 1-D tensors of ids.
 Documents: TypeAlias = list[Any]
 
@@ -325,7 +328,7 @@ def _sign_ids(ids: Tensor, where: str) -> Tensor:
 
 
 def _read_padded(preds: Tensor, target: Tensor) -> PaddedSegments:
-    _check_rows("preds", preds, "preds and target look swapped" if look_swapped(preds, target) else _ONE_SEGMENT)
+    _check_rows("preds", preds)
     if target.dim() not in (2, 3):
         raise ValueError(
             f"target has shape {tuple(target.shape)}: expected (segments, width) or (segments, references, width)"
@@ -377,8 +380,9 @@ def refuse_negative(ids: Sequence[int], where: str) -> None:
         )
 
 
-def _check_rows(name: str, ids: Tensor, hint: str = _ONE_SEGMENT) -> None:
+def _check_rows(name: str, ids: Tensor) -> None:
     if ids.dim() != 2:
+        hint = _SAMPLES if ids.dim() == 3 else _ONE_SEGMENT
         raise ValueError(f"{name} has shape {tuple(ids.shape)}: expected (segments, width); {hint}")
 
 
@@ -388,13 +392,16 @@ def _items(name: str, side: object) -> Documents:
         return list(side)
     if isinstance(side, tensor_types()):
         if side.dim() != 2:
+            hint = f"; {_SAMPLES}" if name == "preds" and side.dim() == 3 else ""
             raise ValueError(
                 f"{name} has shape {tuple(side.shape)}: expected (segments, width), "
-                "because the other side is a sequence"
+                f"because the other side is a sequence{hint}"
             )
         return list(side)
     if not is_sequence_like(side):
-        raise TypeError(f"{name} is {type_name(side)}: expected a sequence with one item per segment")
+        raise TypeError(
+            f"{name} is {type_name(side)}: expected a sequence with one item per segment{sequence_advice(side)}"
+        )
     return list(cast("Documents", side))
 
 
@@ -407,6 +414,7 @@ def checked_segments(segments: Documents, is_text: bool, name_of: NameOf) -> tup
 
 def _checked_segment(segment: object, is_text: bool, where: str) -> Document:
     """Return a str, or for other kinds a list, a tuple or 1-D ids, or raise the error of another segment."""
+    refuse_missing(segment, where)
     if isinstance(segment, str) is not is_text:
         kinds = ("tokens or ids", "text")
         raise TypeError(
@@ -420,7 +428,7 @@ def _checked_segment(segment: object, is_text: bool, where: str) -> Document:
             raise ValueError(f"{where} is a tensor of shape {tuple(segment.shape)}: expected 1-D ids")
         return segment.long()
     if isinstance(segment, bytes) or not isinstance(segment, Sequence):
-        hint = f"; {_ONE_SEGMENT}" if isinstance(segment, integer_types()) else ""
+        hint = f"; {_ONE_SEGMENT}" if isinstance(segment, integer_types()) else sequence_advice(segment)
         raise TypeError(
             f"{where} is {type_name(segment)}, {shortened(segment)}: expected a str, a sequence of tokens, or 1-D ids"
             f"{hint}"
@@ -450,7 +458,7 @@ def _list_references(item: Any, is_text: bool, tuple_tokens: bool) -> Sequence[o
         return [item]
     if is_text or len(item) == 0:
         return item
-    first = item[0]
+    first = next((part for part in item if part is not None), None)
     if isinstance(first, tuple) and tuple_tokens:
         # If tokens are tuples, a tuple that contains tuples is a segment.
         return item if len(first) > 0 and isinstance(first[0], tuple) else [item]

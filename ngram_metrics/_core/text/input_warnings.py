@@ -200,7 +200,7 @@ def find_other_form(text: str, references: Sequence[str]) -> str | None:
 def look_swapped(preds: Any, target: Any) -> bool:
     """Return whether ``preds`` would be references of ``target``: one level deeper, not counting lists of words."""
     depth = _depth(preds)
-    if depth - _depth(target) != 1:
+    if hasattr(preds, "ndim") or depth - _depth(target) != 1:  # three dimensions are samples
         return False
     if depth == 1:
         return isinstance(target, str) and all(isinstance(text, str) for text in preds)

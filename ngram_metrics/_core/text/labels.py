@@ -8,7 +8,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ngram_metrics._core.counting.batch import Integers
-from ngram_metrics._core.text.foreign_values import frame_package, is_sequence_like, list_values, tensor_types
+from ngram_metrics._core.text.foreign_values import (
+    frame_package,
+    is_sequence_like,
+    list_values,
+    sequence_advice,
+    tensor_types,
+)
 from ngram_metrics._core.text.messages import pluralize, shortened, type_name
 
 #: A label for each segment, such as the name of its article.
@@ -61,6 +67,6 @@ def checked_labels(name: str, labels: Any, system: str, segments: int) -> list[H
 
 def list_sequence(name: str, items: Any, expected: str) -> list[Any]:
     """Return a sequence, an array or a column of a table as a list, or raise TypeError with what is ``expected``."""
-    if frame_package(items) is None and not (is_sequence_like(items) and hasattr(items, "__iter__")):
-        raise TypeError(f"{name} is {type_name(items)}: expected {expected}")
+    if frame_package(items) is None and not is_sequence_like(items):
+        raise TypeError(f"{name} is {type_name(items)}: expected {expected}{sequence_advice(items)}")
     return list_values(items, name)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ngram_metrics._core.counting.batch import Batch
 from ngram_metrics._core.counting.pairs import Pools
-from ngram_metrics._core.text.foreign_values import is_sequence_like, tensor_types
+from ngram_metrics._core.text.foreign_values import is_sequence_like, sequence_advice, tensor_types
 from ngram_metrics._core.text.input_forms import Documents, Segments, checked_segments, common_kind, to_tensor_or_list
 from ngram_metrics._core.text.input_types import Groups
 from ngram_metrics._core.text.messages import pluralize, shortened, type_name
@@ -73,12 +73,16 @@ def _split(side: Groups, name: str) -> list[tuple[Documents, bool]]:
     if isinstance(listed, tensors) and listed.dim() != 3:
         raise ValueError(f"{name} has shape {tuple(listed.shape)}: expected (rows, documents, width)")
     if not is_sequence_like(listed):
-        raise TypeError(f"{name} is {type_name(listed)}: expected a sequence of rows")
+        raise TypeError(f"{name} is {type_name(listed)}: expected a sequence of rows{sequence_advice(listed)}")
     rows = []
     for index, row in enumerate(listed):
         row = to_tensor_or_list(row, f"row {index} of {name}")
         if not is_sequence_like(row):
-            hint = "; a single row of texts goes into a list, as in [samples]" if isinstance(row, str) else ""
+            hint = (
+                "; a single row of texts goes into a list, as in [samples]"
+                if isinstance(row, str)
+                else sequence_advice(row)
+            )
             raise TypeError(
                 f"row {index} of {name} is {type_name(row)}, {shortened(row)}: expected a sequence of documents{hint}"
             )

@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
+from ngram_metrics._core.text.foreign_values import sequence_advice
 from ngram_metrics._core.text.messages import NameOf, shortened, type_name
 from ngram_metrics._core.text.word_rules import RULES, WordRule
 
@@ -60,9 +61,10 @@ def batch_tokenizer(tokenizer: Any) -> BatchTokenizer:
         return partial(_CALLS[package], tokenizer)
     if callable(tokenizer):
         return partial(call_each, tokenizer, "tokenizer", "tokens")
+    hint = "; pass its method, tokenizer.tokenize" if hasattr(tokenizer, "tokenize") else ""
     raise TypeError(
         f"tokenizer is {type_name(tokenizer)}: expected None, one of {_NAMES}, "
-        "a callable from a str to a sequence of tokens, a SentencePieceProcessor, or a Hugging Face tokenizer"
+        f"a callable from a str to a sequence of tokens, a SentencePieceProcessor, or a Hugging Face tokenizer{hint}"
     )
 
 
@@ -224,7 +226,7 @@ def call_each(
         if isinstance(result, str) or not isinstance(result, Sequence):
             raise TypeError(
                 f"the {name} returned {type_name(result)} for {name_of(index)}, {shortened(text)}: "
-                f"expected a sequence of {items}"
+                f"expected a sequence of {items}{sequence_advice(result)}"
             )
         results.append(result)
     return results

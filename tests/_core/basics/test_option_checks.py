@@ -8,6 +8,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 from metrics.apis import APIS
+from nltk.tokenize import NLTKWordTokenizer
 
 import ngram_metrics
 from ngram_metrics import ignite
@@ -67,6 +68,11 @@ REFUSED = {
             ({"rouge_keys": "rouge0"}, f"unknown rouge key 'rouge0': expected one of {KNOWN}"),
             ({"rouge_keys": ("rouge1", "rouge10")}, f"unknown rouge key 'rouge10': expected one of {KNOWN}"),
             ({"rouge_keys": ""}, "unknown rouge key ''"),
+            (
+                {"rouge_keys": "rougeL_fmeasure"},
+                r"unknown rouge key 'rougeL_fmeasure': .*; it is a value of 'rougeL', whose score is F: in Python "
+                r'ROUGEScore\(rouge_keys="rougeL"\)\["rougeL_fmeasure"\]$',
+            ),
             ({"rouge_keys": [1]}, "unknown rouge key 1"),
             ({"rouge_keys": ()}, f"no rouge key: expected some of {KNOWN}"),
             ({"accumulate": "mean"}, r"unknown accumulate 'mean': expected one of \['best', 'avg'\]"),
@@ -89,6 +95,8 @@ REFUSED = {
             ({"rouge_keys": None}, "^rouge_keys is None: expected a key or a sequence"),
             ({"rouge_keys": {"rouge1"}}, "^rouge_keys is {'rouge1'}: expected a key or a sequence"),
             ({"tokenizer": 3}, "tokenizer is an int: expected None"),
+            ({"tokenizer": NLTKWordTokenizer()}, "Hugging Face tokenizer; pass its method, tokenizer.tokenize$"),
+            ({"pad_id": [0, None]}, "None is an id that the tokenizer does not have: leave it out$"),
             ({"normalizer": "lower"}, "normalizer is a str: expected a callable"),
             ({"sentence_splitter": ["\n"]}, "sentence_splitter is a list: expected a callable"),
             ({"sentence_separator_id": [9, 8]}, "sentence_separator_id is .*: expected an integer or None"),

@@ -8,6 +8,7 @@ import pytest
 
 from ngram_metrics import Bleu
 from ngram_metrics._core.text.tokenizer_option import batch_tokenizer
+from ngram_metrics.functional import bleu_score
 
 tokenizers = pytest.importorskip("tokenizers")
 TEXTS = ["the cat sat on the mat", "", "a cat", "the the the the the the the the the", "unseen 猫 👩\u200d👧"]
@@ -109,3 +110,15 @@ def test_tokenizers_are_told_apart_by_their_vocabulary_in_settings_and_signature
         assert not metric.settings.equal(unequal.settings)
         assert metric.signature == equal.signature != unequal.signature
         assert f"|{package}:{version(package)}|" in metric.signature
+
+
+def test_what_a_tokenizer_returned_is_refused_with_the_name_of_its_ids():
+    transformers = pytest.importorskip("transformers", reason="transformers is optional")
+    batch = transformers.ByT5Tokenizer()(["a", "b"])
+    for preds in (batch, [batch]):
+        with pytest.raises(TypeError, match=r'is a BatchEncoding.*: expected .*; pass its \["input_ids"\]$'):
+            bleu_score(preds, [[1], [2]][: len(preds)])
+    encoding = trained().encode("the cat")
+    for preds in (encoding, [encoding]):
+        with pytest.raises(TypeError, match=r"is an Encoding.*: expected .*; pass its .ids$"):
+            bleu_score(preds, [[1]])

@@ -211,9 +211,9 @@ def test_a_column_of_lists_is_a_list_of_lists(column):
 
 @each_column
 def test_a_missing_text_of_a_column_is_refused_by_its_place(column):
-    with pytest.raises(TypeError, match=r"segment 1 is a .*, but the first segment is text: expected all text, or"):
+    with pytest.raises(TypeError, match=r"^a missing value \(.*\) at segment 1: pass ''"):
         read(column(["a", None]), ["a", "b"])
-    with pytest.raises(TypeError, match=r"reference 0 of segment 1 is a .*, but the first segment is text"):
+    with pytest.raises(TypeError, match=r"^a missing value \(.*\) at reference 0 of segment 1: pass ''"):
         read(["a", "b"], column(["a", None]))
 
 

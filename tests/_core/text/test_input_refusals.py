@@ -1,5 +1,7 @@
 """What a caller may not give as `preds` and `target`: the words of every refusal."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,6 +13,9 @@ from ngram_metrics import ChrF, functional, mbr
 from ngram_metrics._core.text.foreign_values import list_values
 from ngram_metrics._core.text.input_forms import read
 from ngram_metrics.counting import clipped_matches
+
+SAMPLES = r"samples: flatten them to \(segments \* samples, width\), and repeat the references of each segment$"
+MISSING = r"pass '' for a missing prediction, .* as by \[r for r in references if r is not None\]$"
 
 
 @pytest.mark.parametrize(
@@ -34,7 +39,9 @@ from ngram_metrics.counting import clipped_matches
         ([["a"]], [[]], r"segment 0 has no reference.* written \[\[\]\]"),
         (torch.zeros(2, 3).long(), torch.zeros(2, 0, 3).long(), r"\(2, 0, 3\): expected at least one reference"),
         # Shapes.
-        (torch.zeros(2, 2, 3).long(), torch.zeros(2, 3).long(), r"preds has shape \(2, 2, 3\): expected \(segments, w"),
+        (torch.zeros(2, 2, 3).long(), torch.zeros(2, 3).long(), rf"preds has shape \(2, 2, 3\): .*{SAMPLES}"),
+        (np.zeros((2, 2, 3), int), torch.zeros(2, 2, 3).long(), rf"preds has shape \(2, 2, 3\): .*{SAMPLES}"),
+        (torch.zeros(2, 2, 3).long(), [[1, 2], [3]], rf"because the other side is a sequence; {SAMPLES}"),
         (torch.zeros(3).long(), torch.zeros(3).long(), r"preds has shape \(3,\).*a single segment of ids goes into a"),
         (torch.zeros(2, 3).long(), torch.zeros(2).long(), r"target has shape \(2,\): expected \(segments, width\) or"),
         (torch.zeros(2, 3).long(), torch.zeros(2, 1, 1, 3).long(), r"target has shape \(2, 1, 1, 3\)"),
@@ -93,16 +100,21 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         ([["a"], torch.tensor([1])], [["a"], ["b"]], r"segment 1 holds ids, such as 1, but segment 0 holds tokens"),
         ([["a"]], [[["a"], [["b"]]]], r"reference 1 of segment 0 holds a list as a token"),
         # What is no sequence, or not of segments.
-        (b"a b", b"a b", r"preds is a bytes: expected a sequence"),
-        ([b"a b"], [b"a b"], r"segment 0 is a bytes, b'a b': expected a str, a sequence of tokens, or 1-D ids"),
+        (b"a b", b"a b", r"preds is a bytes: expected a sequence with one item per segment; pass its .decode\(\)$"),
+        ([b"a b"], [b"a b"], r"segment 0 is a bytes, b'a b': expected a str, .* or 1-D ids; pass its .decode\(\)$"),
         ([["a"]], [b"a"], r"reference 0 of segment 0 is a bytes"),
-        ({"a b": 1}, ["a b"], r"preds is a dict: expected a sequence"),
-        ((text for text in ["a b"]), ["a b"], r"preds is a generator: expected a sequence"),
+        ({"a b": 1}, ["a b"], r"preds is a dict: expected a sequence .*; pass list\(...\) of its values$"),
+        ((text for text in ["a b"]), ["a b"], r"preds is a generator: expected .*; pass list\(...\) of it$"),
         (["a b"], [(one for one in ["a b"])], r"reference 0 of segment 0 is a generator"),
-        ([iter(["a"])], [["a"]], r"segment 0 is a list_iterator"),
+        ([iter(["a"])], [["a"]], r"segment 0 is a list_iterator.*; pass list\(...\) of it$"),
         (["a"], None, r"target is a NoneType"),
-        (["a", None], ["a", "b"], r"segment 1 is a NoneType, None, but the first segment is text"),
-        (["a"], [["b", None]], r"reference 1 of segment 0 is a NoneType"),
+        (["a", None], ["a", "b"], rf"^a missing value \(None\) at segment 1: {MISSING}"),
+        ([None, "a"], ["a", "b"], rf"^a missing value \(None\) at segment 0: {MISSING}"),
+        (["a"], [["b", None]], rf"^a missing value \(None\) at reference 1 of segment 0: {MISSING}"),
+        (["a", "b"], ["a", math.nan], rf"^a missing value \(nan\) at reference 0 of segment 1: {MISSING}"),
+        (["a", "b"], [*zip(["a", "b"], ["c", pd.NA], strict=True)], r"^a missing value \(<NA>\) at reference 1 of seg"),
+        ([["a"], ["b"]], [["a"], [None, ["b"]]], rf"^a missing value \(None\) at reference 0 of segment 1: {MISSING}"),
+        ([[1], None], [[1], [2]], rf"^a missing value \(None\) at segment 1: {MISSING}"),
         (5, 5, r"preds is an int: expected a sequence"),
         ([5], [5], r"segment 0 is an int, 5: expected a str, .* 1-D ids; a single segment of ids goes into a list$"),
         (
@@ -133,8 +145,6 @@ def test_a_segment_that_is_too_long_for_a_message_is_cut():
         ([["the", "cat"]], [[["a", "cat"], ["the", "cat"]]]),
         ([[1, 2]], [[[1], [2]]]),
         ([torch.tensor([1, 2])], [[torch.tensor([1])]]),
-        (torch.zeros(2, 3).long(), torch.zeros(2, 2, 3).long()),
-        (np.zeros((2, 3), int), np.zeros((2, 2, 3), int)),
     ],
 )
 def test_references_as_preds_are_named(preds, target):
@@ -163,9 +173,11 @@ CYCLE.append(CYCLE)
         ([CYCLE], ["a b"]),
         (CYCLE, CYCLE),
         (torch.zeros(2, 3, 4, 5).long(), torch.zeros(2, 4).long()),
+        (torch.zeros(2, 2, 3).long(), torch.zeros(2, 3).long()),
+        (np.zeros((2, 2, 3), int), [[1, 2], [1, 3]]),
         (torch.zeros(3).long(), torch.zeros(3).long()),
     ],
-    ids=range(14),
+    ids=range(16),
 )
 def test_other_mistakes_are_not_said_to_be_swapped(preds, target):
     with pytest.raises((TypeError, ValueError), match="expected") as error:

@@ -60,7 +60,7 @@ def test_the_command_shows_what_the_function_shows(folder, capsys):
     ("options", "kind", "words"),
     [
         ({"sources": ["x"]}, ValueError, "^sources has 1 segment and system 'a' 2: expected the same number$"),
-        ({"sources": ["x", None]}, TypeError, "^segment 1 of sources is a NoneType: expected a text$"),
+        ({"sources": ["x", None]}, TypeError, r"^a missing value \(None\) at segment 1 of sources: "),
         ({"sources": "xy"}, TypeError, "^sources is a str: expected a sequence of texts$"),
         ({"title": 5}, TypeError, "^title is an int: expected a text$"),
         ({"tokenizer": "13b"}, ValueError, "unknown tokenizer '13b'"),
