@@ -1,23 +1,114 @@
-"""What every metric does between construction and reset: update, compute, forward, sync."""
+"""What every metric does from construction to reset: values, updates, intervals, and errors that change nothing."""
 
-import inspect
-from collections.abc import Callable
+import functools
+import gc
+import itertools
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import torchmetrics
+from metrics.apis import FUNCTIONS
 from metrics.cases import (
+    Batch,
     Case,
     assert_same,
     assert_same_states,
+    each_case_with_none,
     each_kind_of_state,
     each_metric,
+    each_metric_of_one_value,
     each_metric_with_details,
+    joined,
     scores_of,
     states_of,
 )
+from rouge_score.rouge_scorer import RougeScorer
+from systems import output, references
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torchmetrics import MetricCollection
 from torchmetrics.utilities.exceptions import TorchMetricsUserError
+
+from ngram_metrics import ChrF, NgramOverlap, ROUGEScore
+from ngram_metrics import ignite as for_ignite
+
+
+def _chosen(batch: Batch, order: list[int]) -> Batch:
+    """The sentences of these numbers, in this order."""
+    return tuple(part[order] if isinstance(part, Tensor) else [part[i] for i in order] for part in batch)
+
+
+def _without_intervals(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    named = {name: score for name, score in value.items() if not name.endswith(("_low", "_high"))}
+    return named if len(named) > 1 else next(iter(named.values()))
+
+
+@each_case_with_none
+def test_the_sample_sentences_all_score_differently(case: Case):
+    """Else a test on their order would hold nothing."""
+    rows = torch.stack(scores_of(case.value("none")), 1).tolist()
+    alike = {number: row for number, row in enumerate(rows) if rows.count(row) > 1}
+    assert not alike, f"sentences of {case.name} score alike: choose other settings in tests/support/metrics/cases.py"
+
+
+@each_metric
+def test_scores_are_float64_in_their_range(case: Case, average: str):
+    for scores in scores_of(case.filled(average).compute()):
+        assert scores.dtype == torch.float64
+        assert ((scores > 0) & (scores <= 1)).all()
+        assert scores.shape == case.shape(average)
+
+
+@each_metric
+def test_batches_of_any_size_count_as_one_batch(case: Case, average: str):
+    expected = case.value(average)
+    sentences = [_chosen(case.whole, [number]) for number in range(len(case.whole[0]))]
+    for batches in (case.batches, sentences, [joined(sentences[:5]), case.nothing, sentences[5]]):
+        assert_same(case.filled(average, batches).compute(), expected)
+
+
+@each_case_with_none
+def test_none_of_one_sentence_is_still_a_vector(case: Case):
+    """torchmetrics squeezes what holds one number."""
+    metric = case.make("none")
+    for scores in scores_of(metric(*case.batches[1])) + scores_of(metric.compute()):
+        assert scores.shape == case.shape("none", 1)
+
+
+@each_metric
+def test_the_function_scores_as_the_class(case: Case, average: str):
+    score = case.function(average, case.whole)
+    assert_same(score, _without_intervals(case.value(average)))
+    with pytest.warns(UserWarning, match="^no segment was counted: the value says nothing"):
+        nothing = case.function(average, case.nothing)
+    for scores in scores_of(nothing):
+        shape = case.shape(average, 0)
+        assert_same(scores, torch.full(shape, case.before_data, dtype=torch.float64))
+
+
+@pytest.mark.usefixtures("surroundings")
+@each_metric
+def test_the_surroundings_of_a_training_loop_change_nothing(case: Case, average: str):
+    """Of a class, of its details, and of a function."""
+    metric = case.make(average, device="cpu")
+    values = [metric(*batch) for batch in case.batches]
+    values += [metric.compute(), case.function(average, case.whole)]
+    details = metric.details() if case.has_details else {}
+    metric.reset()
+    again = metric(*case.whole)
+    with torch.inference_mode(False), torch.autocast("cpu", enabled=False), torch.device("cpu"):
+        default, _ = torch.get_default_dtype(), torch.set_default_dtype(torch.float32)
+        expected = [case.value(average, [batch]) for batch in case.batches]
+        whole = case.value(average)
+        assert_same(values, [*expected, whole, _without_intervals(whole)])
+        assert_same(again, whole)
+        assert_same(details, case.filled(average).details() if case.has_details else {})
+        torch.set_default_dtype(default)
 
 
 def _two_ranks_of_the_same(state: torch.Tensor, group: Any = None) -> list[torch.Tensor]:
@@ -34,16 +125,6 @@ def _sync(metric: torchmetrics.Metric) -> None:
 
 def _out_of_memory(*_: Any, **__: Any) -> None:
     raise MemoryError
-
-
-@each_metric
-def test_update_takes_its_arguments_by_name(case: Case, average: str):
-    metric, forward = case.make(average), case.make(average)
-    preds, target = case.whole
-    metric.update(target=target, preds=preds)
-    assert_same(forward(target=target, preds=preds), case.value(average))
-    assert_same(metric.compute(), case.value(average))
-    assert list(inspect.signature(metric.update).parameters) == ["preds", "target"]
 
 
 @pytest.mark.parametrize("options", [{}, {"compute_with_cache": False}], ids=str)
@@ -204,7 +285,8 @@ def test_forward_gives_the_batch_and_accumulates(case: Case, average: str, optio
     for seen, batch in enumerate(case.batches, 1):
         assert_same(metric(*batch), case.value(average, [batch]))
         assert metric.update_count == seen
-    metric.update(*case.batches[0])
+    preds, target = case.batches[0]
+    metric.update(target=target, preds=preds)
     assert_same(metric.compute(), case.value(average, [*case.batches, case.batches[0]]))
 
 
@@ -262,3 +344,151 @@ def test_details_are_of_all_sentences_whatever_the_average(case: Case, average: 
     assert_same(metric.compute(), case.value(average))
     for part in case.make(average).details().values():
         assert not part.isnan().any()
+
+
+class Failing(TorchDispatchMode):
+    """Raises MemoryError at one operation of torch; without a number, counts the operations."""
+
+    def __init__(self, number: int | None = None):
+        super().__init__()
+        self.number, self.seen = number, 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.seen += 1
+        if self.seen == self.number:
+            raise MemoryError(f"at {function}")
+        return function(*args, **(kwargs or {}))
+
+
+def chosen_operations(update: Callable[[], None]) -> list[int]:
+    """Some operations of an update from its first to its last, and every one of the last."""
+    with Failing() as counting:
+        update()
+    assert counting.seen > 3
+    return sorted(
+        {*range(1, counting.seen + 1, max(1, counting.seen // 8)), *range(max(1, counting.seen - 5), counting.seen + 1)}
+    )
+
+
+@each_metric
+def test_memory_that_runs_out_at_any_operation_leaves_everything_as_it_was(case: Case, average: str):
+    metric = case.filled(average, case.batches[:2])
+    states, count, value = states_of(metric), metric.update_count, metric.compute()
+    for number in chosen_operations(functools.partial(case.filled(average, case.batches[:2]).update, *case.batches[2])):
+        with pytest.raises(MemoryError), Failing(number):
+            metric.update(*case.batches[2])
+        assert_same_states(metric, states)
+        assert metric.update_count == count
+        assert_same(metric.compute(), value)
+    metric.update(*case.batches[2])
+    assert_same(metric.compute(), case.value(average))
+
+
+@each_metric
+def test_no_object_outlives_a_cycle(case: Case, average: str):
+    metric = case.make(average)
+
+    def objects_after(cycles: int) -> int:
+        for _ in range(cycles):
+            metric.reset()
+            for batch in case.batches:
+                metric.update(*batch)
+            metric.compute()
+        gc.collect()
+        return len(gc.get_objects())
+
+    gc.freeze()  # what is there already is neither looked at nor counted
+    try:
+        before = objects_after(3)
+        assert objects_after(30) < before + 20
+    finally:
+        gc.unfreeze()
+
+
+REFERENCES = references(150)
+OUTPUT = output(REFERENCES, 0.3, seed=10)
+
+
+def _filled(metric: Any) -> Any:
+    metric.update(OUTPUT, REFERENCES)
+    return metric
+
+
+@each_metric_of_one_value
+def test_each_value_stands_beside_the_ends_of_its_interval(case: Case, average: str):
+    plain, value = case.value(average), case.filled(average, confidence=0.95).compute()
+    named = plain if isinstance(plain, dict) else dict.fromkeys(case.make(average).scorer.values, plain)
+    assert list(value) == [name + end for name in named for end in ("", "_low", "_high")]
+    for name, score in named.items():
+        assert_same(value[name], score)
+        low, high = value[f"{name}_low"], value[f"{name}_high"]
+        assert low.dtype == high.dtype == torch.float64
+        assert low.shape == high.shape == ()
+        assert 0 <= low <= high <= 1
+    assert any(value[f"{name}_low"] < value[f"{name}_high"] for name in named)
+
+
+def test_the_interval_of_a_mean_is_that_of_resampled_means_within_chance():
+    """Every value of ROUGE, against plain loops over rouge_score."""
+    keys = ("rouge1", "rouge2", "rougeL")
+    scorer = RougeScorer(keys)
+    scored = [scorer.score(target, line) for target, line in zip(REFERENCES, OUTPUT, strict=True)]
+    value = _filled(ROUGEScore(rouge_keys=keys, confidence=0.9)).compute()
+    drawn = np.random.default_rng(7).integers(len(scored), size=(4000, len(scored)))
+    for key, part in itertools.product(keys, ("fmeasure", "precision", "recall")):
+        scores = np.array([getattr(one[key], part) for one in scored])
+        means = sorted(scores[drawn].mean(1))
+        low, high = means[200], means[-201]
+        assert value[f"{key}_{part}"].item() == pytest.approx(scores.mean(), abs=1e-12)
+        assert value[f"{key}_{part}_low"].item() == pytest.approx(low, abs=0.15 * (high - low) / 2)
+        assert value[f"{key}_{part}_high"].item() == pytest.approx(high, abs=0.15 * (high - low) / 2)
+
+
+@each_metric_of_one_value
+def test_levels_share_a_group_and_keep_their_intervals(case: Case, average: str):
+    metrics = {"wide": case.make(average, confidence=0.99), "narrow": case.make(average, confidence=0.5)}
+    collection = MetricCollection({**metrics, "plain": case.make(average)})
+    for batch in case.batches:
+        collection.update(*batch)
+    assert sorted(map(sorted, collection.compute_groups.values())) == [["narrow", "wide"], ["plain"]]
+    values = collection.compute()
+    for name, level in (("wide", 0.99), ("narrow", 0.5)):
+        for key, score in case.filled(average, confidence=level).compute().items():
+            found = values[f"{name}_{key}"] if f"{name}_{key}" in values else values[key]
+            assert_same(found, score)
+
+
+def test_several_samples_a_sentence_are_resampled_each():
+    generator = torch.Generator().manual_seed(1)
+    preds, target = (
+        torch.randint(1, 9, (20, 4, 6), generator=generator),
+        torch.randint(1, 9, (20, 6), generator=generator),
+    )
+    samples, flat = NgramOverlap(pad_id=0, confidence=0.95), NgramOverlap(pad_id=0, confidence=0.95)
+    samples.update(preds, target)
+    flat.update(preds.flatten(0, 1), target.repeat_interleave(4, 0))
+    assert_same(samples.compute(), flat.compute())
+
+
+def test_the_generator_of_the_caller_is_not_touched():
+    state = torch.get_rng_state()
+    _filled(ChrF(confidence=0.95)).compute()
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.parametrize("metric", FUNCTIONS)
+def test_a_confidence_that_is_none_is_refused(metric: type):
+    for module in (metric, getattr(for_ignite, metric.__name__)):
+        with pytest.raises(ValueError, match=r"confidence must be between 0 and 1, such as 0\.95 \(got: 95\)"):
+            module(confidence=95)
+    with pytest.raises(ValueError, match="average='none' gives a score for each segment"):
+        metric(average="none", confidence=0.95)
+
+
+@pytest.mark.parametrize("metric", FUNCTIONS)
+def test_rows_are_kept_only_where_asked_for(metric: type):
+    for made in (metric(), getattr(for_ignite, metric.__name__)()):
+        with pytest.raises(ValueError, match=r"keeps sums only: construct it with confidence=0\.95"):
+            made.segment_rows()
+    assert _filled(metric(confidence=0.95)).segment_rows().shape[0] == len(OUTPUT)
+    assert _filled(metric(average="none")).segment_rows().shape[0] == len(OUTPUT)

@@ -5,9 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from ignite.engine import Engine, Events
-from ignite.handlers import TensorboardLogger
-from logged import events
+from ignite.engine import Engine
 from oracles import close
 from rouge_score.rouge_scorer import RougeScorer
 from torchmetrics import MetricTracker
@@ -99,19 +97,6 @@ def test_several_of_one_metric_count_each_sentence_once():
         assert {int(metric.whole.segments) for metric in copies.values()} == {3}
     assert compute_metrics._values() == close({value: sum(expected(value)) / 3 for value in VALUES})
     assert int(rouge.segments) == 0
-
-
-def test_a_handler_writes_it(tmp_path: Any):
-    evaluator = Engine(lambda engine, batch: batch)
-    metrics = {value: one_value(value, ignite) for value in VALUES}
-    for name, metric in metrics.items():
-        metric.attach(evaluator, name)
-    with TensorboardLogger(log_dir=tmp_path) as logger:
-        logger.attach(evaluator, ScoresHandler(evaluator, metrics), Events.COMPLETED)
-        evaluator.run([(HYPOTHESES[:1], REFERENCES[:1]), (HYPOTHESES[1:], REFERENCES[1:])])
-    for value in VALUES:
-        (point,) = events(tmp_path).Scalars(f"validation/{value}")
-        assert point.value == pytest.approx(sum(expected(value)) / 3)
 
 
 def test_a_report_shows_it(tmp_path: Any):

@@ -6,7 +6,7 @@ from typing import Any
 import matplotlib
 import matplotlib.pyplot as plt
 import pytest
-from metrics.cases import TEXT, Case, each_metric, scores_of
+from metrics.cases import TEXT
 from torchmetrics import MetricCollection
 
 from ngram_metrics import ChrF, ROUGEScore
@@ -45,24 +45,6 @@ def _bands(ax: Any) -> list[list[tuple[float, float]]]:
 
 def _ends(value: dict[str, Any], name: str) -> tuple[float, float]:
     return float(value[f"{name}_low"]), float(value[f"{name}_high"])
-
-
-@each_metric
-def test_values_and_steps_are_drawn_as_torchmetrics_draws_them(case: Case, average: str):
-    if case.shape(average)[1:]:
-        return  # torchmetrics draws no matrix
-    metric = case.filled(average)
-    value = metric.compute()
-    drawn = value
-    if isinstance(value, dict):
-        drawn = {name: scores for name, scores in value.items() if not name.endswith(("_low", "_high"))}
-    _, ax = metric.plot()
-    assert _heights(ax) == pytest.approx([float(one) for scores in scores_of(drawn) for one in scores.reshape(-1)])
-    _, asked = plt.subplots()
-    _, ax = metric.plot([value, value], ax=asked)
-    assert ax is asked
-    assert ax.get_xlabel() == "Step"
-    assert ax.get_ylabel() == case.metric.__name__
 
 
 def test_an_interval_is_a_whisker_at_its_value():

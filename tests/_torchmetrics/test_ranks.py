@@ -1,13 +1,12 @@
-"""Two and four real processes count as one: uneven shards, a rank without data, settings that differ.
+"""Three real processes count as one: uneven shards, ranks without data, settings that differ; and two of a Trainer.
 
-Both frameworks share one process group, so that the processes of each number are started once; what they do is in
+Both frameworks share one process group, so that the processes are started once; what they do is in
 tests/support/metrics/ranks.py.
 """
 
-import functools
 import multiprocessing
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +15,13 @@ import torch
 import torch.multiprocessing
 from ignite.engine import Engine
 from metrics import ranks
-from metrics.cases import TEXT, Batch, Case, assert_same, joined, scores_of
+from metrics.cases import TEXT, Batch, assert_same, joined, scores_of
 
 from ngram_metrics import Bleu, ChrF
 from ngram_metrics.functional import bleu_score
 
-#: What each rank wrote down, by the number of ranks; they are started when first asked for.
-Results = Callable[[int], list[dict[str, Any]]]
-
+#: What each rank wrote down.
+Results = list[dict[str, Any]]
 
 # Processes forked from one that has imported all this start in a fraction of the time.
 multiprocessing.set_forkserver_preload(["ignite.engine", "ngram_metrics.ignite"])
@@ -37,7 +35,7 @@ def _of_ranks(of_rank: Callable[[int, int], Any], size: int, folder: Path) -> li
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    return functools.cache(lambda size: _of_ranks(ranks.results, size, tmp_path_factory.mktemp("ranks")))
+    return _of_ranks(ranks.results, ranks.SIZE, tmp_path_factory.mktemp("ranks"))
 
 
 def _flat(shards: list[list[Batch]]) -> list[Batch]:
@@ -45,50 +43,27 @@ def _flat(shards: list[list[Batch]]) -> list[Batch]:
     return [batch for shard in shards for batch in shard]
 
 
-def _shards(size: int, sharding: str, batches: tuple[Batch, ...]) -> list[list[Batch]]:
-    return [ranks.chosen(batches, numbers) for numbers in ranks.SHARDS[size][sharding]]
-
-
-#: More than two take their time, and do what two do.
-MARKS = {2: (), 4: (pytest.mark.programs,)}
-each_size = pytest.mark.parametrize("size", [pytest.param(size, marks=MARKS[size]) for size in ranks.SHARDS])
-
-
-def _each(chosen: Callable[..., list[Any]], shardings: Sequence[str] | None = None) -> list[Any]:
-    """Each number of ranks with each sharding, by default all, and all that is chosen for them."""
-    return [
-        pytest.param(
-            *(size, sharding, one),
-            id=f"{size} ranks, {sharding}, {one if isinstance(one, str) else _name(*one)}",
-            marks=MARKS[size],
-        )
-        for size in ranks.SHARDS
-        for sharding in shardings or ranks.SHARDS[size]
-        for one in chosen(size, sharding)
-    ]
-
-
-def _name(case: Case, average: str) -> str:
-    return f"{case.name}-{average}"
+def _shards(sharding: str, batches: tuple[Batch, ...]) -> list[list[Batch]]:
+    return [ranks.chosen(batches, numbers) for numbers in ranks.SHARDS[sharding]]
 
 
 #: The collectives of one compute: of the lengths, and of the states; docs/guides/distributed.md says so.
 COLLECTIVES = {"all_gather": 2}
-each_sharded_pair = pytest.mark.parametrize(("size", "sharding", "pair"), _each(ranks.pairs))
-each_pair = pytest.mark.parametrize(("size", "sharding", "pair"), _each(ranks.pairs, ["one of a few"]))
-each_sharded_metric = pytest.mark.parametrize(("size", "sharding", "name"), _each(ranks.ignite_names))
-each_ignite_metric = pytest.mark.parametrize(("size", "sharding", "name"), _each(ranks.ignite_names, ["one of a few"]))
+each_sharding = pytest.mark.parametrize("sharding", ranks.SHARDS)
+each_name = pytest.mark.parametrize("name", ranks.PAIRS)
+each_ignite_name = pytest.mark.parametrize("name", ranks.IGNITE)
 
 
-@each_sharded_pair
-def test_every_rank_computes_the_value_of_one_process(results: Results, size: int, sharding: str, pair: Any):
+@each_sharding
+@each_name
+def test_every_rank_computes_the_value_of_one_process(results: Results, sharding: str, name: str):
     """And its details and its signature; a rank goes on from its own states, and only one never updated warns."""
-    case, average = pair
-    shards = _shards(size, sharding, case.batches)
+    case, average = ranks.PAIRS[name]
+    shards = _shards(sharding, case.batches)
     batches, here = _flat(shards), case.filled(average, _flat(shards))
     continued = case.value(average, _flat([[*shard, case.batches[0]] for shard in shards]))
-    for of_rank, shard in zip(results(size), shards, strict=True):
-        result = of_rank[f"{sharding}/{_name(*pair)}"]
+    for of_rank, shard in zip(results, shards, strict=True):
+        result = of_rank[f"{sharding}/{name}"]
         if batches:
             assert_same(result["value"], case.value(average, batches))
             assert_same(result["details"], here.details() if case.has_details else {})
@@ -105,35 +80,34 @@ def test_every_rank_computes_the_value_of_one_process(results: Results, size: in
         assert all("was called before the ``update`` method" in words for words in result["warnings"])
 
 
-@each_pair
-def test_sync_on_step_gives_the_value_of_the_step_over_all_ranks(results: Results, size: int, sharding: str, pair: Any):
-    case, average = pair
-    of_ranks = [ranks.chosen(case.batches, numbers) for numbers in ranks.STEPS[size]]
+@each_name
+def test_sync_on_step_gives_the_value_of_the_step_over_all_ranks(results: Results, name: str):
+    case, average = ranks.PAIRS[name]
+    of_ranks = [ranks.chosen(case.batches, numbers) for numbers in ranks.STEPS]
     expected = [case.value(average, list(step)) for step in zip(*of_ranks, strict=True)]
     expected.append(case.value(average, _flat(of_ranks)))
-    for of_rank in results(size):
-        for value, wanted in zip(of_rank[f"on step/{_name(*pair)}"], expected, strict=True):
+    for of_rank in results:
+        for value, wanted in zip(of_rank[f"on step/{name}"], expected, strict=True):
             assert_same(value, wanted)
 
 
-@each_pair
-def test_without_sync_a_rank_computes_its_own_value_and_waits_for_nobody(
-    results: Results, size: int, sharding: str, pair: Any
-):
-    case, average = pair
-    for rank, of_rank in enumerate(results(size)):
-        result = of_rank[f"alone/{_name(*pair)}"]
-        assert_same(result["value"], case.value(average, ranks.chosen(case.batches, [rank % len(case.batches)])))
+@each_name
+def test_without_sync_a_rank_computes_its_own_value_and_waits_for_nobody(results: Results, name: str):
+    case, average = ranks.PAIRS[name]
+    for rank, of_rank in enumerate(results):
+        result = of_rank[f"alone/{name}"]
+        assert_same(result["value"], case.value(average, [case.batches[rank]]))
         assert result["collectives"] == {}
 
 
-@each_sharded_metric
-def test_every_rank_of_ignite_computes_the_value_of_one_process(results: Results, size: int, sharding: str, name: str):
-    ignite_case, shards = ranks.IGNITE[name], _shards(size, sharding, TEXT)
+@each_sharding
+@each_ignite_name
+def test_every_rank_of_ignite_computes_the_value_of_one_process(results: Results, sharding: str, name: str):
+    ignite_case, shards = ranks.IGNITE[name], _shards(sharding, TEXT)
     here = ignite_case.filled(_flat(shards))
     expected, signature = ranks.ignite_value(here), here.signature
     continued = ignite_case.filled(_flat([[*shard, TEXT[0]] for shard in shards])).compute()
-    for of_rank in results(size):
+    for of_rank in results:
         result = of_rank[f"{sharding}/ignite-{name}"]
         for found, wanted in (
             (result["value"], expected),
@@ -148,56 +122,50 @@ def test_every_rank_of_ignite_computes_the_value_of_one_process(results: Results
         assert result["collectives"] == COLLECTIVES
 
 
-@each_ignite_metric
-def test_attached_to_an_engine_every_rank_reports_the_value_of_one_process(
-    results: Results, size: int, sharding: str, name: str
-):
+@each_ignite_name
+def test_attached_to_an_engine_every_rank_reports_the_value_of_one_process(results: Results, name: str):
     engine = Engine(lambda engine, batch: batch)
     ranks.IGNITE[name].make().attach(engine, "value")
-    expected = engine.run(_flat(_shards(size, "uneven", TEXT))).metrics
-    for of_rank in results(size):
+    expected = engine.run(_flat(_shards("uneven", TEXT))).metrics
+    for of_rank in results:
         assert_same(of_rank[f"attached/{name}"], expected)
 
 
-@each_size
-def test_saved_states_are_loaded_on_the_rank_that_saved_them_only(results: Results, size: int):
+def test_saved_states_are_loaded_on_the_rank_that_saved_them_only(results: Results):
     """Of others nothing is taken, and the warning names both."""
-    for rank, of_rank in enumerate(results(size)):
+    for rank, of_rank in enumerate(results):
         for owner, found in enumerate(of_rank["saved"]["after those of each rank"]):
             if owner == rank:
-                assert found == {"segments": len(TEXT[rank % len(TEXT)][0]), "warnings": []}
+                assert found == {"segments": len(TEXT[rank][0]), "warnings": []}
                 continue
             assert found["segments"] == 0
             (words,) = found["warnings"]
             assert words.startswith(
-                f"this Bleu begins empty: its saved states hold the counts of rank {owner} of {size}, and this is rank "
-                f"{rank} of {size}. Run the validation again"
+                f"this Bleu begins empty: its saved states hold the counts of rank {owner} of {ranks.SIZE}, "
+                f"and this is rank {rank} of {ranks.SIZE}. Run the validation again"
             )
 
 
-@each_size
-def test_saved_states_of_all_ranks_together_are_loaded_on_none(results: Results, size: int):
-    for rank, of_rank in enumerate(results(size)):
+def test_saved_states_of_all_ranks_together_are_loaded_on_none(results: Results):
+    for rank, of_rank in enumerate(results):
         found = of_rank["saved"]["after those of all"]
         assert found["segments"] == 0
         (words,) = found["warnings"]
-        assert f"the counts of rank 0 of 1, and this is rank {rank} of {size}" in words
+        assert f"the counts of rank 0 of 1, and this is rank {rank} of {ranks.SIZE}" in words
 
 
-@each_size
-def test_states_that_count_once_on_any_rank_are_loaded_without_a_warning(results: Results, size: int):
+def test_states_that_count_once_on_any_rank_are_loaded_without_a_warning(results: Results):
     """Those without a segment, and those of a metric that adds up no ranks."""
-    for of_rank in results(size):
+    for of_rank in results:
         assert of_rank["saved"]["after no counts"] == {"segments": 0, "warnings": []}
         assert of_rank["saved"]["without sync"] == {"segments": len(TEXT[0][0]), "warnings": []}
 
 
-@each_size
-def test_saved_states_of_one_of_several_ranks_are_not_loaded_by_a_single_process(results: Results, size: int):
+def test_saved_states_of_one_of_several_ranks_are_not_loaded_by_a_single_process(results: Results):
     metric = Bleu(confidence=0.9)
     metric.update(*TEXT[0])
-    with pytest.warns(UserWarning, match=rf"the counts of rank 1 of {size}, and this is rank 0 of 1\."):
-        metric.load_state_dict(results(size)[1]["saved"]["states"])
+    with pytest.warns(UserWarning, match=rf"the counts of rank 1 of {ranks.SIZE}, and this is rank 0 of 1\."):
+        metric.load_state_dict(results[1]["saved"]["states"])
     assert not metric.update_called
     assert int(metric.segments) == 0
     metric.update(*TEXT[0])
@@ -205,37 +173,34 @@ def test_saved_states_of_one_of_several_ranks_are_not_loaded_by_a_single_process
 
 
 @pytest.mark.filterwarnings("ignore:a bootstrap test needs")
-@each_size
-def test_every_rank_has_the_p_values_of_one_process(results: Results, size: int):
-    expected = ranks.p_values(_flat(_shards(size, "uneven", TEXT)))
-    for of_rank in results(size):
+def test_every_rank_has_the_p_values_of_one_process(results: Results):
+    expected = ranks.p_values(_flat(_shards("uneven", TEXT)))
+    for of_rank in results:
         assert of_rank["p-values"].keys() == expected.keys()
         for test, numbers in expected.items():
             assert of_rank["p-values"][test] == pytest.approx(numbers, abs=1e-12)
 
 
-@each_size
 @pytest.mark.parametrize("difference", [*ranks.UNLIKE_RANKS, "ignite"])
-def test_ranks_of_other_settings_raise_together(results: Results, difference: str, size: int):
-    for rank, of_rank in enumerate(results(size)):
+def test_ranks_of_other_settings_raise_together(results: Results, difference: str):
+    for rank, of_rank in enumerate(results):
         found = of_rank["unlike"][difference]
         assert found["error"].startswith(
             "ValueError: the ranks have metrics with different settings: expected the same"
         )
         assert found["collectives"] == COLLECTIVES
         assert found["kept"]
-        assert found["segments"] == 2 * len(TEXT[rank % len(TEXT)][0])
+        assert found["segments"] == 2 * len(TEXT[rank][0])
 
 
-@each_size
 @pytest.mark.parametrize("of", ["torchmetrics", "ignite"])
 @pytest.mark.parametrize("name", ["Bleu", "ROUGEScore"])
-def test_ranks_of_other_kinds_raise(results: Results, of: str, name: str, size: int):
-    for rank, of_rank in enumerate(results(size)):
+def test_ranks_of_other_kinds_raise(results: Results, of: str, name: str):
+    for rank, of_rank in enumerate(results):
         found = of_rank["unlike kinds"][f"{of}, {name}"]
         assert found["error"].startswith("ValueError: one metric was given text and ids: expected one of them from")
         assert found["kept"]
-        batch = ranks.OF_IDS if rank == size - 1 else TEXT[rank % len(TEXT)]
+        batch = ranks.OF_IDS if rank == ranks.SIZE - 1 else TEXT[rank]
         assert found["segments"] == 2 * len(batch[0])
 
 

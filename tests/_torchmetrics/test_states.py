@@ -1,19 +1,27 @@
-"""Copies, pickles and checkpoints of every metric."""
+"""The states of every metric: saved, copied, merged, exact at every size, and with several samples a segment."""
 
 import copy
+import math
 import pickle
+import re
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import oracles
 import pytest
 import torch
 import torch.distributed.checkpoint as dcp
 import torchmetrics
-from metrics.cases import TEXT, Case, assert_same, assert_same_states, each_kind_of_state, each_metric, states_of
+from metrics.cases import CASES, TEXT, Case, assert_same, assert_same_states, each_kind_of_state, each_metric, states_of
+from torch import Tensor
 from torch.distributed.checkpoint.state_dict import get_model_state_dict, set_model_state_dict
+from torchmetrics.aggregation import SumMetric
 
-from ngram_metrics import Bleu
+from ngram_metrics import Bleu, NgramOverlap
+from ngram_metrics._torchmetrics import adaptor
+from ngram_metrics._torchmetrics.states import pack_states
 
 
 def _saved(metric: torchmetrics.Metric) -> dict[str, Any]:
@@ -125,24 +133,6 @@ def test_states_saved_while_they_are_synced_are_gone_on_from(case: Case, average
     assert_same(resumed.compute(), case.value(average, [*case.batches[:2], *case.batches]))
 
 
-@each_metric
-def test_a_metric_inside_a_module(case: Case, average: str):
-    saving, loading = (
-        torch.nn.ModuleDict({"model": torch.nn.Linear(2, 1), "metrics": torch.nn.ModuleList([metric])})
-        for metric in (case.filled(average), case.make(average))
-    )
-    assert set(saving.state_dict()) == {"model.weight", "model.bias"}
-    loading.load_state_dict(saving.state_dict())
-    assert not loading["metrics"][0].update_called
-
-    saving["metrics"][0].persistent(True)
-    saved = saving.state_dict()
-    assert "metrics.0.row" in saved
-    loading.load_state_dict(saved)
-    assert_same(loading["metrics"][0].compute(), case.value(average))
-    assert torch.equal(loading["model"].weight, saving["model"].weight)
-
-
 def _check_refused(metric: torchmetrics.Metric, saved: Mapping[str, Any], reason: str) -> None:
     """Refused with a reason, and nothing is set, also where missing keys are allowed."""
     states, count, computed = states_of(metric), metric.update_count, metric._computed
@@ -238,3 +228,248 @@ def test_a_subclass_adds_its_own_states_as_to_any_metric_of_torchmetrics() -> No
     metric.reset()
     assert metric.loss == 0
     assert metric.labels.shape == (0, 3)
+
+
+@pytest.mark.parametrize("by", ["metric", "states", "states of two ranks"])
+@each_metric
+def test_merge(case: Case, average: str, by: str):
+    """The sentences of the other come after this one's, and it is not changed, then or later."""
+    first, second = case.filled(average, case.batches[:2]), case.filled(average, case.batches[2:])
+    first.compute()
+    if by == "states of two ranks":
+        second.sync(dist_sync_fn=lambda state, group=None: [state, state], distributed_available=lambda: True)
+    incoming = states_of(second)
+    first.merge_state(second if by == "metric" else second.metric_state)
+    expected = [*case.batches, *case.batches[2 : (3 if by == "states of two ranks" else 2)]]
+    assert_same(first.compute(), case.value(average, expected))
+    assert first.update_count == 3
+    assert_same_states(second, incoming)
+    assert second.update_count == 1
+    first.update(*case.batches[0])
+    assert_same_states(second, incoming)
+    second.reset()
+    assert_same(first.compute(), case.value(average, [*expected, case.batches[0]]))
+
+
+@each_metric
+def test_merge_with_a_metric_that_was_never_updated(case: Case, average: str):
+    metric, fresh = case.filled(average), case.make(average)
+    metric.merge_state(fresh)
+    fresh.merge_state(metric)
+    for merged in (metric, fresh):
+        assert merged.update_count == len(case.batches)
+        assert_same(merged.compute(), case.value(average))
+    metric.reset()
+    assert_same(fresh.compute(), case.value(average))
+
+
+@each_metric
+def test_a_merge_that_fails_leaves_the_states_as_they_were(case: Case, average: str, monkeypatch: pytest.MonkeyPatch):
+    metric, other = case.filled(average), case.filled(average)
+    states, join = states_of(metric), adaptor.join_states
+
+    def failing(name: str, states: Any) -> Any:
+        if name == "row":  # the number of sentences is set
+            raise MemoryError
+        return join(name, states)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(adaptor, "join_states", failing)
+        with pytest.raises(MemoryError):
+            metric.merge_state(other)
+    assert_same_states(metric, states)
+
+
+@each_metric
+def test_merge_refuses_what_does_not_belong_to_it(case: Case, average: str):
+    metric = case.filled(average)
+    states, value = states_of(metric), metric.compute()
+    averages = [name for name in case.averages if name != average]
+    others = [case.make(average, **change) for change in case.others] + [case.make(name) for name in averages]
+    assert len(others) > len(averages)
+    for other in others:
+        other.update(*case.batches[0])
+        for incoming in (other, other.metric_state):
+            with pytest.raises(ValueError, match=r"other settings than this .*: expected the same class, options and"):
+                metric.merge_state(incoming)
+    for name in states:
+        with pytest.raises(ValueError, match=rf"lacks \['{name}'\]: expected the states"):
+            metric.merge_state({key: state for key, state in states.items() if key != name})
+    with pytest.raises(ValueError, match="instance of"):
+        metric.merge_state(SumMetric())
+    with pytest.raises(ValueError, match="dict or an instance of Metric"):
+        metric.merge_state([1])
+    assert_same_states(metric, states)
+    assert metric.update_count == len(case.batches)
+    assert_same(metric.compute(), value)
+
+
+BOUNDS = (2**24, 2**31, 2**53)
+
+
+def near(metric: Any, bound: int) -> dict[str, Tensor]:
+    """States as of a metric that has counted to 3 below the bound, in every count and in the sentences."""
+    states = {name: state for name, state in states_of(metric).items() if name != "callables"}
+    for name in ("row", "segments"):
+        if states[name].dtype == torch.int64:
+            states[name] = torch.full_like(states[name], bound - 3)
+    return states
+
+
+@each_metric
+def test_no_count_is_lost_at_a_bound(case: Case, average: str):
+    """Where a float32, an int32 or a float64 would lose some: in updates, and in a merge of either into the other."""
+    once = case.filled(average, [case.whole])
+    counts, sentences = once.row.tolist(), int(once.segments)
+    for bound in BOUNDS:
+        metric = case.make(average)
+        metric.load_states(near(once, bound))
+        for _ in range(3):
+            metric.update(*case.whole)
+        small, large = case.make(average), case.make(average)
+        large.load_states(near(once, bound))
+        for merged, other in ((case.make(average), large), (large, once), (small, large)):
+            merged.merge_state(other)
+        for total, times in ((metric, 3), (large, 1), (small, 1)):
+            if total.row.dtype == torch.int64:  # some rows hold scores
+                assert total.row.tolist() == [bound - 3 + times * count for count in counts]
+            assert int(total.segments) == bound - 3 + times * sentences
+            assert (total.row.dtype, total.segments.dtype) == (once.row.dtype, torch.int64)
+
+
+def test_a_score_past_2_to_the_53_is_that_of_exact_fractions():
+    """One match in three, of counts that a float64 still holds and of counts that it rounds."""
+    for scale in (2**40, 2**53 + 1, 3 * 2**59 + 7):
+        metric = NgramOverlap(average="micro")
+        metric.update(["a"], ["a"])
+        states = metric.saved_states()
+        states["row"] = torch.tensor([scale // 3, scale, scale - 2])
+        states["segments"] = torch.tensor(scale)
+        metric.load_states(states)
+        expected = Fraction(2 * (scale // 3), 2 * scale - 2)
+        assert metric.compute().item() == pytest.approx(float(expected), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    "sentences", [pytest.param(200_000, id="2*10^5"), pytest.param(10**7, id="10^7", marks=pytest.mark.slow)]
+)
+def test_the_mean_of_many_sentences_is_that_of_an_exact_sum(sentences: int):
+    generator = torch.Generator().manual_seed(0)
+    sides = torch.randint(1, 7, (2, 48, 6), generator=generator)  # 48 pairs of 6 ids without padding
+    scores = [oracles.overlap(*oracles.overlap_counts(*pair, 1)) for pair in zip(*sides.tolist(), strict=True)]
+    assert len(set(scores)) > 3
+    metric, seen = NgramOverlap(pad_id=0), torch.zeros(48, dtype=torch.int64)
+    for _ in range(20):
+        # Uneven shares of the pairs, and another order in each batch.
+        chosen = (torch.rand(sentences // 20, generator=generator) ** 2 * 48).long()
+        metric.update(*sides[:, chosen])
+        seen += chosen.bincount(minlength=48)
+    assert int(seen.sum()) == int(metric.segments) == sentences
+    # The exact sum, rounded once, of as many floats as there are sentences.
+    exact = math.fsum(score for score, times in zip(scores, seen.tolist(), strict=True) for _ in range(times))
+    assert abs(metric.compute().item() - exact / sentences) < 1e-9
+
+
+(CASE,) = (case for case in CASES if case.name == "NgramOverlap-samples")
+#: The same sentences with two samples each, and with one that has no dimension of its own.
+OTHER = CASE.whole[0][:, :2], CASE.whole[1]
+SINGLE = CASE.whole[0][:, 0], CASE.whole[1]
+
+
+# Different numbers of samples
+
+
+def synced(metrics: list[NgramOverlap]) -> Tensor:
+    """What the first metric computes where the others stand in other processes."""
+
+    def gather(buffer: Tensor, group: object = None) -> list[Tensor]:
+        """One tensor of bytes of each rank: what comes before the states, and a byte behind them, is equal on all."""
+        before = buffer[: len(buffer) - len(pack_states(metrics[0].saved_states(), buffer.device)) - 1]
+        return [
+            torch.cat((before, pack_states(metric.saved_states(), buffer.device), buffer[-1:])) for metric in metrics
+        ]
+
+    metrics[0].distributed_available_fn = lambda: True
+    metrics[0].dist_sync_fn = gather
+    return metrics[0].compute()
+
+
+each_mix = pytest.mark.parametrize(
+    ("first", "second", "words"),
+    [
+        (CASE.whole, OTHER, "2 and of 3"),
+        (OTHER, SINGLE, "1 and of 2"),
+        (SINGLE, CASE.whole, "1 and of 3"),
+        (SINGLE, (SINGLE[0][:, None], SINGLE[1]), "1 and of 1 (in three dimensions)"),
+    ],
+    ids=["3 and 2", "2 and no", "no and 3", "no and 1, which is another shape"],
+)
+
+
+@each_mix
+def test_none_refuses_another_number_of_samples(first, second, words):
+    """In an update, a merge, and of several processes, and goes on as if nothing had been."""
+    metric, other = CASE.filled("none", [first]), CASE.filled("none", [second])
+    states, value = states_of(metric), metric.compute()
+    for call in (
+        lambda: metric.update(*second),
+        lambda: metric(*second),
+        lambda: metric.merge_state(other),
+        lambda: metric.merge_state(other.metric_state),
+    ):
+        with pytest.raises(
+            ValueError, match=re.escape(f"batches of {words} hypotheses per segment: average 'none' ex")
+        ):
+            call()
+        assert_same_states(metric, states)
+        assert metric.update_count == 1
+        assert_same(metric.compute(), value)
+    for processes in ((first, second), (second, first)):
+        with pytest.raises(ValueError, match="average 'none' expects the same number in all batches"):
+            synced([CASE.filled("none", [batch]) for batch in processes])
+    metric.update(*first)
+    assert_same(metric.compute(), torch.cat([value, value]))
+    metric.reset()
+    metric.update(*second)
+    assert_same(metric.compute(), CASE.value("none", [second]))
+
+
+@each_mix
+@pytest.mark.parametrize("average", ["micro", "macro"])
+def test_the_other_averages_take_any_numbers_of_samples(first, second, words, average):
+    metric, merged = CASE.filled(average, [first, second]), CASE.filled(average, [first])
+    assert_same(merged.compute(), CASE.value(average, [first]))
+    every = torch.cat([CASE.value("none", [batch]).flatten() for batch in (first, second)])
+    assert metric.segments == len(every)
+    if average == "macro":
+        assert_same(metric.compute(), every.mean())
+    merged.merge_state(CASE.filled(average, [second]))
+    assert_same(merged.compute(), metric.compute())
+
+
+def test_an_update_that_fails_or_has_no_sentence_fixes_no_number_of_samples():
+    metric = CASE.make("none")
+    for call in (metric.update, metric):
+        with pytest.raises(ValueError, match="expected references"):
+            call(OTHER[0], OTHER[1][:1])
+    metric.update([], [])
+    metric.update(*CASE.whole)
+    assert_same(metric.compute(), CASE.value("none"))
+
+
+def test_a_copy_a_merged_and_a_loaded_metric_know_their_number_of_samples():
+    metric, merged, loaded = CASE.filled("none"), CASE.make("none"), CASE.filled("none", [OTHER])
+    metric.persistent(True)
+    merged.merge_state(metric)
+    loaded.load_state_dict(metric.state_dict())
+    for known in (copy.deepcopy(metric), pickle.loads(pickle.dumps(metric)), merged, loaded):
+        assert_same(known.compute(), CASE.value("none"))
+        with pytest.raises(ValueError, match="batches of 2 and of 3 hypotheses"):
+            known.update(*OTHER)
+
+
+@pytest.mark.filterwarnings("ignore:The ``compute`` method:UserWarning")
+def test_processes_have_their_samples_in_one_table():
+    assert_same(synced([CASE.filled("none", [batch]) for batch in CASE.batches]), CASE.value("none"))
+    for processes in ([CASE.make("none"), CASE.filled("none")], [CASE.filled("none"), CASE.make("none")]):
+        assert_same(synced(processes), CASE.value("none"))

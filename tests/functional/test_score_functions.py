@@ -1,6 +1,5 @@
 """The measures in one call: a batch in every layout and every average, options, and what is refused."""
 
-import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -13,12 +12,13 @@ from all_measures import MEASURES
 from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import inputs
+from layouts import apart, inputs
 from measures import Measured, Settings, options
 from metrics.apis import APIS, COMPLETE
+from oracles import close
 from rouge_oracle import KEYS
+from sacrebleu.metrics import BLEU, CHRF
 
-from ngram_metrics import functional
 from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
 
 
@@ -184,22 +184,41 @@ def test_options_for_text_are_refused_for_what_is_no_text(function, option):
     assert [warning.filename for warning in warned] == [__file__]
 
 
-@pytest.mark.parametrize("name", functional.__all__)
-def test_a_wrong_keyword_names_the_function_and_its_option(name):
-    function = getattr(functional, name)
-    options = list(inspect.signature(function).parameters)
-    arguments = {option: ["a"] for option in options[:2]}
-    for option in options[2:]:
-        wrong = option + "s"
-        with pytest.raises(TypeError, match=rf"^{name}: unknown argument {wrong}, did you mean {option}\?$"):
-            function(**arguments, **{wrong: None})
-    for theirs in ("tokenize", "trg_lang", "force") if "tokenizer" in options else ():
-        with pytest.raises(TypeError, match=rf"^{name}: unknown argument {theirs}, did you mean tokenizer\b"):
-            function(**arguments, **{theirs: None})
-    if "ngram" in options:
-        with pytest.raises(TypeError, match=rf"^{name}: unknown argument n_gram, did you mean ngram\b"):
-            function(**arguments, n_gram=None)
-    with pytest.raises(TypeError, match=rf"^{name}: missing a required argument: '{options[0]}'$"):
-        function()
-    with pytest.raises(TypeError, match=rf"^{name}: too many positional arguments$"):
-        function(*["a"] * (len(options) + 1))
+#: Code points that are easily lost, joined or taken for something else.
+ODD_CHARACTERS = [
+    *"\x00\t\n\r\x0b\x1c\x85\xa0\u2028\u3000\ufeff",  # NUL, and what may or may not part words
+    *"\ud800\udbff\udc00\udfff\ufffe\uffff",  # halves of surrogate pairs, and what is no character
+    *"\u200b\u200d\u202a\u202e\u2066\u2069\u061c",  # of no width, and those that turn the direction
+    *"\u0301\u0345\ufe0f\u0130\u0131\u017f\u212a\ufb01ßΣς",  # marks, and what changes its length with its case
+    *"\u0378\U000e0001\U000f0000\U0010fffd\U0010ffff",  # unassigned, tags, private planes
+    *"😀東א\u0e01",
+]
+ANY_CHARACTER = st.characters() | st.integers(0, 0x10FFFF).map(chr)
+
+
+@st.composite
+def batches_of_texts(draw: st.DrawFn) -> Any:
+    """Few different odd characters in a batch, so that they meet."""
+    odd = draw(st.lists(st.sampled_from(ODD_CHARACTERS) | ANY_CHARACTER, min_size=2, max_size=6))
+    text = st.text(st.sampled_from([*"ab B.-  \ud800\udfff", *odd]), max_size=16)
+    return draw(st.lists(st.tuples(text, st.lists(text, min_size=1, max_size=3)), min_size=5, max_size=15))
+
+
+@pytest.mark.filterwarnings("ignore:the texts have no spaces", "ignore:most hypotheses")
+@fewer(2)
+@given(batch=batches_of_texts())
+def test_any_text_as_sacrebleu(batch):
+    """Both at a score of each segment, and BLEU at the corpus as well."""
+    preds, target = apart(batch)
+    for settings in ({"whitespace": True}, {"word_order": 2, "lowercase": True}):
+        peer = CHRF(**settings)
+        expected = [peer.sentence_score(hypothesis, references).score / 100 for hypothesis, references in batch]
+        assert chrf_score(preds, target, average="none", **settings).tolist() == close(expected, 1e-10)
+    peer = BLEU(tokenize="none", effective_order=True)
+    expected = [peer.sentence_score(hypothesis, references).score / 100 for hypothesis, references in batch]
+    ours = bleu_score(preds, target, average="none", tokenizer=None)
+    assert ours.tolist() == close(expected, 1e-10)
+    most = max(map(len, target))
+    streams = [[row[i] if i < len(row) else None for row in target] for i in range(most)]
+    corpus = BLEU(tokenize="none", smooth_method="floor").corpus_score(preds, streams).score / 100
+    assert bleu_score(preds, target, smooth="floor", tokenizer=None).item() == close(corpus, 1e-10)

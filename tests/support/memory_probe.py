@@ -4,10 +4,7 @@
 ``document:1000000:bleu:padded``; tests/_torchmetrics/test_bounded_memory.py runs it.
 
 Each batch is counted in a fork of this process: a process that has counted before keeps memory that it would use again,
-unseen. The peak is that of the resident set. A process started anew would begin with the peak of the one that started
-it, under which all that it does itself may disappear; a fork begins with what is resident.
-
-``interval:300000:chrf:padded`` measures ``compute`` alone, with ``confidence=0.95``.
+unseen. The peak is that of the resident set; a fork begins with what is resident.
 """
 
 import gc
@@ -15,7 +12,6 @@ import json
 import os
 import resource
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -85,21 +81,15 @@ def batch_of(shape: str, size: int, layout: str) -> tuple[Any, Any]:
 
 
 def measure(shape: str, size: int, name: str, layout: str) -> dict[str, Any]:
-    """Count one batch, which is there before the clock and the peak are looked at."""
-    batch = batch_of("one-token" if shape == "interval" else shape, size, layout)
+    """Count one batch, which is there before the peak is looked at."""
+    batch = batch_of(shape, size, layout)
     metric = METRICS[name](pad_id=PADDING if layout == "padded" else None)
-    if shape == "interval":  # of ``compute`` alone, after updates of 64 segments
-        metric = METRICS[name](pad_id=PADDING, confidence=0.95)
-        for start in range(0, size, 64):
-            metric.update(*(side[start : start + 64] for side in batch))
     gc.collect()
-    before, start = peak_bytes(), time.process_time()
-    if shape != "interval":
-        metric.update(*batch)
+    before = peak_bytes()
+    metric.update(*batch)
     value = metric.compute()
     return {
         "bytes": peak_bytes() - before,
-        "seconds": time.process_time() - start,
         "row": metric.row.tolist(),
         "segments": int(metric.segments),
         "value": {key: one.item() for key, one in value.items()} if isinstance(value, dict) else value.item(),

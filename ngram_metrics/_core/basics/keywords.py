@@ -50,10 +50,6 @@ _OURS = {
     "use_aggregator": "average, 'none' for a score of each segment",
     # TensorBLEU
     "pad_token_id": "pad_id",
-    # torchmetrics' TranslationEditRate
-    "normalize": "normalized",
-    "no_punctuation": "no_punct",
-    "lowercase": "case_sensitive, which means the opposite",
 }
 
 

@@ -212,13 +212,16 @@ def test_versions_stand_where_they_affect_the_number():
 
 
 @pytest.mark.parametrize("metric", [api.metric for api in COMPLETE if "tokenizer" in api.options])
-def test_a_tokenizer_stands_where_it_may_read_text(metric: type):
-    named = metric(tokenizer="intl", pad_id=0)
+def test_a_tokenizer_stands_where_it_reads_text_and_leaves_tokens_and_ids_as_they_are(metric: type):
+    named, unnamed = metric(tokenizer="intl", pad_id=0), metric(pad_id=0, tokenizer=None)
     assert "|tok:intl|" in named.signature
-    for segments, has_tokenizer in ((["a b c"], True), ([["a", "b"]], False), (torch.tensor([[1, 2]]), False)):
-        named.update(segments, segments)
+    for segments, has_tokenizer in ((["a-b c"], True), ([["a-b", "c"]], False), (torch.tensor([[1, 2]]), False)):
+        score = named(segments, segments)
         assert ("tok" in _fields(named.signature), "unidata" in _fields(named.signature)) == (has_tokenizer,) * 2
+        if not has_tokenizer:
+            assert_same(score, unnamed(segments, segments))
         named.reset()
+        unnamed.reset()
 
 
 def _fields(signature: str) -> dict[str, str]:

@@ -45,13 +45,13 @@ PADDING, IGNORED, RARE = 0, -100, 99
 _WIDTH, _REFERENCES = 9, 3
 
 
-def _row(sentence: str, vocabulary: Mapping[str, int], padding: int) -> list[int]:
-    ids = [vocabulary[word] for word in sentence.split()]
+def _row(segment: str, vocabulary: Mapping[str, int], padding: int) -> list[int]:
+    ids = [vocabulary[word] for word in segment.split()]
     return ids + [padding] * (_WIDTH - len(ids))
 
 
 def _padded(batches: Sequence[Batch]) -> tuple[Batch, ...]:
-    """The same sentences as padded ids: hypotheses (sentences, width), references (sentences, references, width)."""
+    """The same segments as padded ids: hypotheses (segments, width), references (segments, references, width)."""
     texts = [
         text
         for preds, target in batches
@@ -74,7 +74,7 @@ def _padded(batches: Sequence[Batch]) -> tuple[Batch, ...]:
 
 
 IDS = _padded(TEXT)
-#: The word "bird", in the middle of a sentence.
+#: The word "bird", in the middle of a segment.
 SEPARATOR = int(IDS[1][0][0, 3])
 #: An id that only some settings take for padding.
 RARE_IDS: Batch = (
@@ -84,11 +84,11 @@ RARE_IDS: Batch = (
 
 
 def _samples(batch: Batch) -> Batch:
-    """Three hypotheses a sentence: the ids, those without the first, and those without the second and the third."""
+    """Three hypotheses a segment: the ids, those without the first, and those without the second and the third."""
     preds, target = batch
     kept = torch.ones(3, preds.shape[1], dtype=torch.bool)
     kept[1, 0] = kept[2, 1:3] = False
-    return preds.unsqueeze(1).where(kept, PADDING), target  # (sentences, samples, width)
+    return preds.unsqueeze(1).where(kept, PADDING), target  # (segments, samples, width)
 
 
 SAMPLES = tuple(map(_samples, IDS))
@@ -103,7 +103,7 @@ class Case:
     Attributes:
         name: names the case in a test's id.
         metric: the class.
-        batches: at least three, the second of one sentence, so that every sentence has a score of its own.
+        batches: at least three, the second of one segment, so that every segment has a score of its own.
         options: the settings.
         others: changes of the settings under which the batches count the same, and `telling` does not.
         telling: a batch that tells those settings apart.
@@ -140,7 +140,7 @@ class Case:
 
     @property
     def nothing(self) -> Batch:
-        """A batch without a sentence."""
+        """A batch without a segment."""
         preds, target = self.batches[0]
         return preds[:0], target[:0]
 
@@ -151,15 +151,15 @@ class Case:
 
     @property
     def refused(self) -> Batch:
-        """A batch that cannot be read: fewer items in target than sentences."""
+        """A batch that cannot be read: fewer items in target than segments."""
         preds, target = self.batches[0]
         return preds, target[:-1]
 
-    def shape(self, average: str, sentences: int | None = None) -> tuple[int, ...]:
-        """The shape of the scores of so many sentences, by default of all; some have several samples each."""
+    def shape(self, average: str, segments: int | None = None) -> tuple[int, ...]:
+        """The shape of the scores of so many segments, by default of all; some have several samples each."""
         if average != "none":
             return ()
-        number = len(self.whole[0]) if sentences is None else sentences
+        number = len(self.whole[0]) if segments is None else segments
         return (number, *self.batches[0][0].shape[1:-1]) if self.on_ids else (number,)
 
     def make(self, average: str, **options: Any) -> torchmetrics.Metric:
@@ -205,7 +205,7 @@ _LOWERCASE, _STEMMED = {"lowercase": True}, {"use_stemmer": True}
 _13A, _SUMS = {"tokenizer": "13a"}, {"confidence": None}
 #: What ignite's class has other defaults for.
 _BLEU = {"smooth": "exp", "effective_order": False, "tokenizer": "13a"}
-_LSUM = {"rouge_keys": ("rouge1", "rougeLsum"), "sentence_separator_id": SEPARATOR}
+_LSUM = {"rouge_keys": ("rouge1", "rougeLsum"), "segment_separator_id": SEPARATOR}
 _AVG = {"rouge_keys": ("rouge2", "rougeL"), "accumulate": "avg"}
 _OWN = (
     _text("Bleu-text", Bleu, {**_BLEU, "ngram": 2}, _LOWERCASE, {"tokenizer": None}, tried="micro macro none"),
@@ -257,10 +257,6 @@ each_kind_of_state = pytest.mark.parametrize(
 )
 each_metric_without_interval = _pairs(lambda case, average: "confidence" not in case.options)
 each_metric_of_one_value = _pairs(lambda case, average: average != "none" and "confidence" not in case.options)
-#: Torchmetrics has no arithmetic on a metric of several values.
-each_metric_of_one_number = _pairs(
-    lambda case, average: case.metric is not ROUGEScore and "confidence" not in case.options
-)
 each_score_of_the_corpus = _pairs(lambda case, average: average != "none")
 each_metric_with_details = _pairs(lambda case, average: case.has_details)
 each_case = grid("case", [pytest.param(case, id=case.name) for case in CASES])

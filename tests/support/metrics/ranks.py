@@ -29,35 +29,22 @@ from ngram_metrics.significance import paired_approximate_randomization, paired_
 
 #: The number of a batch without a sentence.
 NOTHING = -1
-#: For each number of ranks: the batches of each rank, by number, in the order of updates.
-SHARDS: dict[int, dict[str, tuple[tuple[int, ...], ...]]] = {
-    2: {
-        "uneven": ((0, 1), (2,)),
-        "the second never updated": ((0, 1, 2), ()),
-        "the first updated with nothing": ((NOTHING,), (2, 0)),
-        "none updated": ((), ()),
-    },
-    4: {"uneven": ((), (2, 0), (NOTHING,), (0, 1, 2))},
+#: So many processes: a middle one has neighbours on both sides.
+SIZE = 3
+#: The batches of each rank, by number, in the order of updates.
+SHARDS: dict[str, tuple[tuple[int, ...], ...]] = {
+    "uneven": ((0, 1), (2,), (2, 0)),
+    "one never updated, one with nothing": ((), (2, 0), (NOTHING,)),
+    "none updated": ((), (), ()),
 }
 #: The batch of each rank in the steps of `forward`.
-STEPS: dict[int, tuple[tuple[int, ...], ...]] = {2: ((0, 2), (1, NOTHING)), 4: ((2,), (NOTHING,), (1,), (0,))}
-#: Where all cases are tried.
-EVERY = 4, "uneven"
-#: The classes of ignite that are run on text, by the name of their row.
-IGNITE = {ignite_case.name: ignite_case for ignite_case in IGNITE_CASES if ignite_case.batches is TEXT}
-
-
-def pairs(world_size: int, sharding: str = "uneven") -> list[tuple[Case, str]]:
-    """The cases and averages that are tried: what one sync does has nothing to do with what a measure counts."""
-    every = [(case, average) for case in CASES for average in case.tried]
-    if (world_size, sharding) == EVERY:
-        return every
-    return [(case, average) for case, average in every if f"{case.name}-{average}" in KINDS_OF_STATE]
-
-
-def ignite_names(world_size: int, sharding: str = "uneven") -> list[str]:
-    """Those of ignite."""
-    return list(IGNITE) if (world_size, sharding) == EVERY else [*KINDS_OF_STATE, "Rouge-text"]
+STEPS: tuple[tuple[int, ...], ...] = ((0, 2), (1, NOTHING), (2, 1))
+#: The cases with their averages, one of each kind of state: a sync does not know what a measure counts.
+PAIRS = {f"{case.name}-{average}": (case, average) for case in CASES for average in case.tried}
+PAIRS = {name: PAIRS[name] for name in KINDS_OF_STATE}
+#: The same for ignite, and a class that is ignite's alone.
+IGNITE = {ignite_case.name: ignite_case for ignite_case in IGNITE_CASES}
+IGNITE = {name: IGNITE[name] for name in (*KINDS_OF_STATE, "Rouge-text") if name in IGNITE}
 
 
 #: Two metrics that differ so that their ranks must not be added up.
@@ -124,23 +111,19 @@ def run(rank: int, of_rank: Callable[[int, int], Any], world_size: int, folder: 
 
 def results(rank: int, world_size: int) -> dict[str, Any]:
     results: dict[str, Any] = {}
-    for sharding, shards in SHARDS[world_size].items():
-        for case, average in pairs(world_size, sharding):
-            name = f"{case.name}-{average}"
+    for sharding, shards in SHARDS.items():
+        for name, (case, average) in PAIRS.items():
             results[f"{sharding}/{name}"] = _torchmetrics(case, average, shards[rank])
-        for name in ignite_names(world_size, sharding):
-            results[f"{sharding}/ignite-{name}"] = _ignite(IGNITE[name], chosen(TEXT, shards[rank]))
-    for case, average in pairs(world_size, ""):
-        name = f"{case.name}-{average}"
+        for name, ignite_case in IGNITE.items():
+            results[f"{sharding}/ignite-{name}"] = _ignite(ignite_case, chosen(TEXT, shards[rank]))
+    for name, (case, average) in PAIRS.items():
         metric = case.make(average, dist_sync_on_step=True)
-        steps = [metric(*batch) for batch in chosen(case.batches, STEPS[world_size][rank])]
+        steps = [metric(*batch) for batch in chosen(case.batches, STEPS[rank])]
         results[f"on step/{name}"] = [*steps, metric.compute()]
-        batches = chosen(case.batches, [rank % len(case.batches)])
-        results[f"alone/{name}"] = _computed(case.filled(average, batches, sync_on_compute=False))
-    for name in ignite_names(world_size, ""):
-        ignite_case, shard = IGNITE[name], next(iter(SHARDS[world_size].values()))[rank]
-        results[f"attached/{name}"] = _attached(ignite_case, shard)
-    results["p-values"] = p_values(chosen(TEXT, next(iter(SHARDS[world_size].values()))[rank]))
+        results[f"alone/{name}"] = _computed(case.filled(average, [case.batches[rank]], sync_on_compute=False))
+    for name, ignite_case in IGNITE.items():
+        results[f"attached/{name}"] = _attached(ignite_case, SHARDS["uneven"][rank])
+    results["p-values"] = p_values(chosen(TEXT, SHARDS["uneven"][rank]))
     results["saved"] = _saved(rank, world_size)
     # Last, for a rank may have been left waiting by the others.
     results["unlike"] = {
@@ -149,7 +132,7 @@ def results(rank: int, world_size: int) -> dict[str, Any]:
     }
     results["unlike kinds"] = {
         f"{of}, {name}": _error_of_compute(
-            getattr(package, name)(average="macro"), OF_IDS if _is_last(rank) else TEXT[rank % len(TEXT)]
+            getattr(package, name)(average="macro"), OF_IDS if _is_last(rank) else TEXT[rank]
         )
         for of, package in (("torchmetrics", ngram_metrics), ("ignite", for_ignite))
         for name in ("Bleu", "ROUGEScore")
@@ -203,14 +186,14 @@ def _saved(rank: int, world_size: int) -> dict[str, Any]:
     metric = Bleu(confidence=0.9)
     metric.persistent(True)
     empty = metric.state_dict()
-    metric.update(*TEXT[rank % len(TEXT)])
+    metric.update(*TEXT[rank])
     saved: list[Any] = [None] * world_size
     torch.distributed.all_gather_object(saved, metric.state_dict())
     with metric.sync_context():
         of_all = metric.state_dict()
     no_sync = Bleu(confidence=0.9, sync_on_compute=False)
     no_sync.persistent(True)
-    no_sync.update(*TEXT[rank % len(TEXT)])
+    no_sync.update(*TEXT[rank])
     torch.distributed.broadcast_object_list(alone := [no_sync.state_dict()])
     torch.distributed.broadcast_object_list(nothing := [empty])
     return {
@@ -286,7 +269,7 @@ def _is_last(rank: int) -> bool:
 
 def _error_of_unlike_ranks(metric: type, rank: int, first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     """The last rank is the one that differs."""
-    return _error_of_compute(metric(**(second if _is_last(rank) else first)), TEXT[rank % len(TEXT)])
+    return _error_of_compute(metric(**(second if _is_last(rank) else first)), TEXT[rank])
 
 
 def _error_of_compute(metric: Any, batch: Batch) -> dict[str, Any]:

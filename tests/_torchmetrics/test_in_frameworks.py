@@ -1,13 +1,53 @@
-"""A real run of Lightning's Trainer gives the same numbers in every precision, epoch after epoch."""
+"""What torchmetrics and Lightning build on a metric: scripts, windows, and a real fit in every precision."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from metrics.cases import CASES, Batch, Case, assert_same, joined
+from metrics.cases import (
+    CASES,
+    FUNCTIONS,
+    Batch,
+    Case,
+    assert_same,
+    each_metric,
+    each_score_of_the_corpus,
+    joined,
+)
 from metrics.trainers import Batches, Model, trainer
 from torchmetrics import MetricCollection
+from torchmetrics.wrappers import Running
+
+
+@each_metric
+def test_what_torchmetrics_asks_of_a_class(case: Case, average: str):
+    for metric in (case.make(average), case.metric):
+        assert metric.is_differentiable is False
+        # One update per forward, and merge_state, Running and Lightning work.
+        assert metric.full_state_update is False
+        assert metric.plot_lower_bound == 0
+
+
+@pytest.mark.filterwarnings("ignore:This property will be removed in 2.0.0:DeprecationWarning")
+@pytest.mark.covering
+@pytest.mark.parametrize("average", ["macro", "none"])
+@pytest.mark.parametrize("metric", FUNCTIONS)
+def test_torch_jit_script_takes_a_metric(metric: type, average: str):
+    """As torchmetrics' own tester asks of every metric: scripted as part of a model, update and compute left out."""
+    torch.jit.script(metric(average=average))
+
+
+@each_score_of_the_corpus
+def test_running(case: Case, average: str):
+    running = Running(case.make(average), window=2)
+    for seen, batch in enumerate(case.batches, 1):
+        assert_same(running(*batch), case.value(average, [batch]))
+        assert_same(running.compute(), case.value(average, case.batches[max(0, seen - 2) : seen]))
+    running.reset()
+    running.update(*case.batches[0])
+    assert_same(running.compute(), case.value(average, case.batches[:1]))
+
 
 #: Metrics of one value on one kind of input go into one collection: Lightning logs numbers.
 KINDS: dict[str, list[Case]] = {

@@ -1,4 +1,6 @@
-"""Levels of ranks, rows of other devices, and the settings that a metric shows."""
+"""The classes: their options by name, the settings that they show, and what is refused at once."""
+
+from typing import Any
 
 import numpy as np
 import pytest
@@ -7,20 +9,6 @@ from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore, ignite
 from ngram_metrics.hugging_face import Reward
-
-
-@pytest.mark.parametrize(
-    "options", [{"average": "none"}, {"confidence": 0.9}, {"average": "none", "compute_on_cpu": True}]
-)
-def test_rows_of_another_device_go_to_where_the_own_ones_are(options, monkeypatch):
-    """The meta device stands for another one. It has no data, so the settings cannot be compared there."""
-    ids = torch.tensor([[1, 2, 3]])
-    metric, other = (ChrF(device=device, pad_id=0, **options) for device in ("meta", "cpu"))
-    other.update(ids, ids)
-    monkeypatch.setattr(metric, "_check_settings", lambda settings, described: None)
-    metric.merge_state(other)
-    assert [rows.device.type for rows in metric.rows] == ["cpu" if "compute_on_cpu" in options else "meta"]
-    assert metric.row.device.type == "meta"
 
 
 @pytest.mark.parametrize(
@@ -64,3 +52,16 @@ def test_chrf_with_two_word_orders_is_called_chrf_plus_plus():
     beside = MetricCollection({"one": ChrF(confidence=0.9), "two": ChrF(word_order=2, confidence=0.9)})
     beside.update(["a b"], ["a c"])
     assert list(beside.compute()) == [f"{name}{end}" for name in ("chrf", "chrf++") for end in ("", "_low", "_high")]
+
+
+@pytest.mark.parametrize(("average", "means"), [("micro", False), ("macro", True), ("none", True)])
+def test_an_effective_order_of_none_is_the_setting_that_it_means(average: Any, means: bool):
+    default, same, other = (Bleu(average=average, effective_order=order) for order in (None, means, not means))
+    assert default.settings.equal(same.settings)
+    assert default.signature == same.signature
+    assert not default.settings.equal(other.settings)
+    assert default.signature != other.signature
+    same.update(["a b"], ["a b c"])
+    same.persistent(True)
+    default.load_state_dict(same.state_dict())
+    assert default.compute().equal(same.compute())

@@ -18,6 +18,7 @@ from metrics.cases import (
 )
 from torch import Tensor
 
+from ngram_metrics import ChrF
 from ngram_metrics._torchmetrics import accumulator, adaptor
 
 
@@ -174,3 +175,17 @@ def test_states_on_the_cpu_are_gathered_from_the_device_if_the_backend_needs_it(
     monkeypatch.undo()
     assert bool(on_device) == (backend == "nccl")
     assert_same(value, whole.compute())
+
+
+@pytest.mark.parametrize(
+    "options", [{"average": "none"}, {"confidence": 0.9}, {"average": "none", "compute_on_cpu": True}]
+)
+def test_rows_of_another_device_go_to_where_the_own_ones_are(options, monkeypatch):
+    """The meta device stands for another one. It has no data, so the settings cannot be compared there."""
+    ids = torch.tensor([[1, 2, 3]])
+    metric, other = (ChrF(device=device, pad_id=0, **options) for device in ("meta", "cpu"))
+    other.update(ids, ids)
+    monkeypatch.setattr(metric, "_check_settings", lambda settings, described: None)
+    metric.merge_state(other)
+    assert [rows.device.type for rows in metric.rows] == ["cpu" if "compute_on_cpu" in options else "meta"]
+    assert metric.row.device.type == "meta"

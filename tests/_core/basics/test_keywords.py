@@ -13,7 +13,7 @@ from sacrebleu import BLEU, corpus_bleu
 from torchmetrics import text
 
 import ngram_metrics
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, mbr, significance
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, functional, mbr, significance
 from ngram_metrics import ignite as for_ignite
 from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics.hugging_face import ComputeMetrics, Reward
@@ -104,6 +104,7 @@ def test_wrong_arguments_of_a_method_name_the_public_class(method: str):
 @pytest.mark.parametrize(
     "function",
     [
+        *(getattr(functional, name) for name in functional.__all__),
         *(significance.paired_bootstrap, significance.paired_approximate_randomization),
         *(mbr.decode, mbr.pairwise, ngram_metrics.evaluate),
         *(ComputeMetrics, Reward, ScoresCallback, ScoresHandler),
@@ -111,11 +112,15 @@ def test_wrong_arguments_of_a_method_name_the_public_class(method: str):
 )
 def test_every_public_function_names_its_options(function: Callable):
     name = function.__name__
-    *needed, last = inspect.signature(function).parameters
-    with pytest.raises(TypeError, match=rf"^{name}: unknown argument {last}_, did you mean {last}\?$"):
-        function(**{f"{last}_": None})
-    with pytest.raises(TypeError, match=f"^{name}: missing a required argument: '{needed[0]}'$"):
+    first, *_, last = options = inspect.signature(function).parameters
+    for option in (first, last):
+        with pytest.raises(TypeError, match=rf"^{name}: unknown argument {option}_, did you mean {option}\?$"):
+            function(**{f"{option}_": None})
+    with pytest.raises(TypeError, match=f"^{name}: missing a required argument: '{first}'$"):
         function()
+    if options[last].kind is not inspect.Parameter.KEYWORD_ONLY:
+        with pytest.raises(TypeError, match=f"^{name}: too many positional arguments$"):
+            function(*[None] * (len(options) + 1))
 
 
 def test_a_function_names_its_options_and_keeps_its_own_errors():
