@@ -7,7 +7,7 @@ import torch
 from draws import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from mbr_cases import cut_small
+from small_blocks import cut_small
 
 from ngram_metrics import functional
 from ngram_metrics.functional import pairwise_chrf

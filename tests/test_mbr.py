@@ -1,0 +1,481 @@
+"""All pairs and decoding with every metric: as each pair scores by itself, whatever is around and however it is cut."""
+
+import functools
+import math
+import random
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+import oracles
+import pytest
+import torch
+from covering import grid
+from draws import examples, fewer
+from hypothesis import given
+from hypothesis import strategies as st
+from layouts import apart, padded_with_gaps
+from rouge_oracle import table
+from rouge_score.rouge_scorer import RougeScorer
+from sacrebleu import BLEU, CHRF
+from small_blocks import cut_small
+
+import ngram_metrics
+from ngram_metrics import ignite, mbr
+from ngram_metrics.functional import chrf_score
+
+
+def overlap(hypothesis, reference, ngram=2):
+    return oracles.overlap(*oracles.overlap_counts(hypothesis.split(), reference.split(), ngram))
+
+
+def sacrebleu_score(metric):
+    """Each pair once: it takes long, and the texts are short."""
+    return functools.cache(lambda hypothesis, reference: metric.sentence_score(hypothesis, [reference]).score / 100)
+
+
+def rouge_l(part):
+    scorer = RougeScorer(["rougeL"])
+    return lambda hypothesis, reference: getattr(scorer.score(reference, hypothesis)["rougeL"], part)
+
+
+class Case(NamedTuple):
+    """A metric of either framework, and what scores a pair of texts without it."""
+
+    name: str
+    options: dict[str, Any]
+    score: Callable[[str, str], float]
+    #: In `ngram_metrics.ignite`, where they are others there.
+    ignite_options: dict[str, Any] | None = None
+    #: The one of its values that is the metric.
+    value: str | None = None
+
+    def make(self, framework=ngram_metrics, **more):
+        options = self.ignite_options if framework is ignite and self.ignite_options is not None else self.options
+        metric = getattr(framework, self.name)(**options, **more)
+        return metric if self.value is None else metric[self.value]
+
+
+#: For ignite, what papers report.
+_PAPERS = {"average": "micro", "smooth": "exp", "tokenizer": "13a"}
+CASES = {
+    "BLEU": Case("Bleu", {}, sacrebleu_score(BLEU(effective_order=True)), {**_PAPERS, "effective_order": True}),
+    "BLEU unsmoothed": Case(
+        "Bleu",
+        {"smooth": "no_smooth", "effective_order": False, "tokenizer": None},
+        sacrebleu_score(BLEU(smooth_method="none", tokenize="none", effective_order=False)),
+        {},
+    ),
+    "BLEU add-k": Case(
+        "Bleu",
+        {"ngram": 2, "smooth": "add-k", "effective_order": False},
+        sacrebleu_score(BLEU(smooth_method="add-k", smooth_value=1, max_ngram_order=2, effective_order=False)),
+        {"ngram": 2, "smooth": "smooth2", "tokenizer": "13a"},
+    ),
+    "ROUGE-2": Case(
+        "ROUGEScore", {"rouge_keys": "rouge2"}, lambda h, r: RougeScorer(["rouge2"]).score(r, h)["rouge2"].fmeasure
+    ),
+    "ROUGE-1 F": Case(
+        "ROUGEScore",
+        {"rouge_keys": "rouge1", "accumulate": "avg"},
+        lambda h, r: RougeScorer(["rouge1"]).score(r, h)["rouge1"].fmeasure,
+    ),
+    "ROUGE-L": Case("ROUGEScore", {"rouge_keys": "rougeL"}, rouge_l("fmeasure")),
+    "ROUGE-L of means": Case("ROUGEScore", {"rouge_keys": ["rougeL"], "accumulate": "avg"}, rouge_l("fmeasure")),
+    "ROUGE-L precision": Case(
+        "ROUGEScore", {"rouge_keys": ("rouge1", "rougeL")}, rouge_l("precision"), value="rougeL_precision"
+    ),
+    "chrF": Case("ChrF", {}, sacrebleu_score(CHRF())),
+    "chrF++": Case("ChrF", {"word_order": 2, "average": "macro"}, sacrebleu_score(CHRF(word_order=2))),
+    "chrF of words": Case(
+        "ChrF", {"char_order": 0, "word_order": 3}, sacrebleu_score(CHRF(char_order=0, word_order=3))
+    ),
+    "chrF eps": Case("ChrF", {"eps_smoothing": True, "beta": 1.0}, sacrebleu_score(CHRF(eps_smoothing=True, beta=1))),
+    "overlap": Case("NgramOverlap", {"ngram": 2}, overlap),
+}
+each_case = grid("case", CASES.values(), ids=CASES)
+
+texts = st.lists(st.sampled_from(["a", "b", "cd", "cd.", "(a"]), max_size=7).map(" ".join)
+texts_of_a_row = st.lists(texts, max_size=4)
+several = st.lists(texts, min_size=1, max_size=5)
+each_framework = pytest.mark.parametrize("framework", [ngram_metrics, ignite], ids=["torchmetrics", "ignite"])
+
+batches = st.lists(st.tuples(texts_of_a_row, texts_of_a_row), min_size=1, max_size=3)
+#: The peers score one pair at a time.
+few = fewer(4)
+
+
+def expected_scores(case, hypotheses, references):
+    """`[row][hypothesis][reference]`"""
+    return [
+        [[case.score(one, other) for other in others] for one in own]
+        for own, others in zip(hypotheses, references, strict=True)
+    ]
+
+
+def assert_scores(found, expected):
+    shapes = {(len(own), len(own[0]) if own else None) for own in expected}
+    if isinstance(found, torch.Tensor):
+        assert len({size for size, _ in shapes}) == 1
+    assert len(found) == len(expected)
+    for ours, theirs in zip(found, expected, strict=True):
+        assert (ours.dtype, ours.device.type, len(ours)) == (torch.float64, "cpu", len(theirs))
+        for one, other in zip(ours.tolist(), theirs, strict=True):
+            assert one == pytest.approx(other, rel=1e-9, abs=1e-12)
+
+
+def random_rows(sizes, seed=0):
+    draw = np.random.default_rng(seed)
+    words = ["a", "b", "cd", "cd.", "(a", "efg"]
+    return [[" ".join(draw.choice(words, draw.integers(0, 9))) for _ in range(size)] for size in sizes]
+
+
+def assert_decoded(decoded, hypotheses, expected, weights):
+    """Against a plain argmax; two that differ by rounding alone may stand for each other, two of one text may not."""
+    assert isinstance(decoded, mbr.Decoded)
+    assert (decoded.indices.dtype, decoded.indices.shape) == (torch.int64, (len(hypotheses),))
+    assert (decoded.expected_utilities.dtype, decoded.expected_utilities.shape) == (torch.float64, (len(hypotheses),))
+    found = zip(*(part.tolist() for part in decoded[1:]), decoded.hypotheses, strict=True)
+    for (index, utility, chosen), row, scores, row_weights in zip(found, hypotheses, expected, weights, strict=True):
+        utilities = [
+            math.fsum(p * u for p, u in zip(row_weights, of_one, strict=True)) / math.fsum(row_weights)
+            for of_one in scores
+        ]
+        assert utility == pytest.approx(max(utilities), rel=1e-9, abs=1e-12)
+        assert utilities[index] == pytest.approx(max(utilities), rel=1e-9, abs=1e-12)
+        assert chosen == row[index]
+        assert row.index(chosen) == index
+
+
+@each_framework
+@each_case
+@few
+@examples(
+    *(
+        {"batch": [(["a b c", "a b", ""], ["a cd.", "b a"]), (["a"], ["a b", "b"])], "other": other, "block": block}
+        for other, block in (("references", None), ("references", 1), ("the same", 13), ("a copy", 60))
+    )
+)
+@given(
+    batch=batches, other=st.sampled_from(["references", "the same", "a copy"]), block=st.sampled_from([None, 1, 13, 60])
+)
+def test_pairwise_scores_are_those_of_each_pair_however_the_work_is_cut(framework, case, batch, other, block):
+    hypotheses, references = apart(batch)
+    if other != "references":
+        references = hypotheses if other == "the same" else [list(row) for row in hypotheses]
+    with pytest.MonkeyPatch.context() as patch:
+        if block is not None:
+            cut_small(patch, block)
+        found = mbr.pairwise(case.make(framework), hypotheses, references)
+    assert_scores(found, expected_scores(case, hypotheses, references))
+
+
+def test_shapes():
+    metric = ngram_metrics.Bleu(ngram=1)
+    assert mbr.pairwise(metric, [["a", "b"]] * 3, [["a"]] * 3).shape == (3, 2, 1)
+    assert [one.shape for one in mbr.pairwise(metric, [["a", "b"], []], [["a"], ["b"]])] == [(2, 1), (0, 1)]
+    assert [one.shape for one in mbr.pairwise(metric, [["a"], ["b"]], [["a"], []])] == [(1, 1), (1, 0)]
+    assert mbr.pairwise(metric, [[], []], [["a"], ["b"]]).shape == (2, 0, 1)
+    assert mbr.pairwise(metric, [[]], [[]]).shape == (1, 0, 0)
+
+
+def test_rouge_of_ignite_and_its_alpha():
+    hypotheses, references = random_rows([4]), random_rows([5], seed=1)
+    scores = mbr.pairwise(ignite.RougeN(ngram=2, alpha=0.5), hypotheses, references)
+    assert_scores(scores, [[[overlap(h, r, 2) for r in references[0]] for h in hypotheses[0]]])
+    counts = [[oracles.overlap_counts(h.split(), r.split(), 2) for r in references[0]] for h in hypotheses[0]]
+    recalls = [[matches / max(1, total) for matches, _, total in row] for row in counts]
+    assert_scores(mbr.pairwise(ignite.RougeN(ngram=2), hypotheses, references), [recalls])
+    common = [[table(r.split(), h.split())[-1][-1] for r in references[0]] for h in hypotheses[0]]
+    words = [[one / max(1, len(r.split())) for one, r in zip(row, references[0], strict=True)] for row in common]
+    assert_scores(mbr.pairwise(ignite.RougeL(), hypotheses, references), [words])
+
+
+def drawn_documents(chance, size):
+    """Ids of which a few are in most documents, many in few, some often in one; and passages that documents share.
+
+    Before a passage stands an id of which only high bits differ.
+    """
+    weights = [1 / rank for rank in range(1, 2001)]
+    rows = [chance.choices(range(1, 2001), weights, k=chance.randrange(70)) for _ in range(size)]
+    passages = [[], [7] * 9, list(range(60, 80)), list(range(1980, 2000))]
+    return [
+        row * chance.choice([1, 1, 1, 2]) + [chance.choice([5, 261, 517, 1029])] + chance.choice(passages)
+        for row in rows
+    ]
+
+
+#: Hypotheses and references of each group: large ones beside small ones and one without hypotheses, and one reference.
+SIZES = {"several": ((110, 2, 0), (90, 60, 3)), "one": ((70, 3, 40), (1, 1, 1)), "many": ((12,) * 12, (11,) * 12)}
+
+
+@pytest.mark.parametrize("ngram", [1, 2, 3, 9])
+@pytest.mark.parametrize("sizes", [*SIZES, "the same"])
+def test_large_groups_have_the_matches_of_counters(ngram, sizes):
+    chance = random.Random(ngram)
+    counts = SIZES.get(sizes, SIZES["several"])
+    hypotheses, references = ([drawn_documents(chance, size) for size in side] for side in counts)
+    hypotheses[0][5] = []
+    if sizes == "the same":
+        references = hypotheses
+    found = mbr.pairwise(ngram_metrics.NgramOverlap(ngram=ngram), hypotheses, references)
+    for scores, *sides in zip(found, hypotheses, references, strict=True):
+        own, others = ([oracles.ngrams(document, ngram) for document in side] for side in sides)
+        expected = [[2 * (a & b).total() / max(1, a.total() + b.total()) for b in others] for a in own]
+        assert scores.shape == (len(own), len(others))
+        np.testing.assert_allclose(scores.numpy(), np.array(expected).reshape(scores.shape), rtol=0, atol=1e-15)
+
+
+ids = st.lists(st.integers(1, 3), max_size=6)
+ON_IDS = [name for name in CASES if "++" not in name and "words" not in name]
+
+
+def as_text(case, ids):
+    """A text that the peers read as these ids: words, or for chrF characters."""
+    return ("" if case.name == "ChrF" else " ").join("?abc"[token_id] for token_id in ids)
+
+
+def padded_pool_rows(rows):
+    """`(rows, documents, width)`, padding before and between the ids and after them."""
+    return [padded_with_gaps(row, 9, before=(0,), between=-1) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("framework", "name"), [*((ngram_metrics, name) for name in ON_IDS), (ignite, "overlap"), (ignite, "chrF")]
+)
+@fewer(6)
+@given(data=st.data(), count=st.integers(1, 3), height=st.integers(1, 3), width=st.integers(1, 3))
+def test_ids_in_every_layout(framework, name, data, count, height, width):
+    case = CASES[name]
+    hypotheses, references = (
+        data.draw(st.lists(st.lists(ids, min_size=size, max_size=size), min_size=count, max_size=count))
+        for size in (height, width)
+    )
+    in_text = ([[as_text(case, document) for document in row] for row in side] for side in (hypotheses, references))
+    expected = expected_scores(case, *in_text)
+    metric = case.make(framework, pad_id=(0, -1))
+    layouts = {
+        "lists": lambda side: side,
+        "tensors": lambda side: [[torch.tensor(document, dtype=torch.int64) for document in row] for row in side],
+        "padded": lambda side: torch.tensor(padded_pool_rows(side)),
+        "padded rows": lambda side: [torch.tensor(row, dtype=torch.int32) for row in padded_pool_rows(side)],
+        "array": lambda side: np.array(padded_pool_rows(side)),
+    }
+    for layout in layouts.values():
+        found = mbr.pairwise(metric, layout(hypotheses), layout(references))
+        assert found.shape == (count, height, width)
+        assert_scores(found, expected)
+        assert_scores(mbr.pairwise(metric, layout(hypotheses), references), expected)
+    own = torch.tensor(padded_pool_rows(hypotheses))
+    assert mbr.pairwise(metric, own, own).equal(mbr.pairwise(metric, own, own.clone()))
+
+
+@each_framework
+@each_case
+def test_states_are_neither_read_nor_changed(framework, case):
+    metric = case.make(framework)
+    batch = (["a b cd", "b"], ["a b cd.", "a"])
+    metric.update(batch) if framework is ignite else metric.update(*batch)
+    before = metric.compute()
+    rows = random_rows([3, 2])
+    expected = mbr.pairwise(case.make(framework), rows, rows)
+    states = {name: value for name, value in vars(metric).items() if isinstance(value, torch.Tensor)}
+    copies = {name: value.clone() for name, value in states.items()}
+    for one, other in zip(mbr.pairwise(metric, rows, rows), expected, strict=True):
+        assert one.equal(other)
+    mbr.decode(metric, rows)
+    assert states.keys() == copies.keys()
+    assert all(getattr(metric, name).equal(value) for name, value in copies.items())
+    after = metric.compute()
+    for name in before if isinstance(before, dict) else [None]:
+        one, other = (values if name is None else values[name] for values in (before, after))
+        assert float(one) == float(other)
+
+
+@each_case
+def test_one_metric_on_several_threads(case):
+    metric = case.make()
+    batches = [random_rows([5, 3], seed) for seed in range(6)]
+    expected = [mbr.pairwise(metric, rows, rows[::-1]) for rows in batches]
+    with ThreadPoolExecutor(4) as executor:
+        found = list(executor.map(lambda rows: mbr.pairwise(metric, rows, rows[::-1]), batches))
+    for ours, once in zip(found, expected, strict=True):
+        assert all(one.equal(other) for one, other in zip(ours, once, strict=True))
+
+
+@pytest.mark.usefixtures("surroundings")
+@each_case
+def test_the_surroundings_of_a_training_loop_change_no_score(case):
+    rows = [["a b cd. " * 100, "b a cd. (a"], ["cd", "", "a cd"]]
+    metric = case.make(device="cpu")
+    expected = expected_scores(case, rows, rows[::-1])
+    assert_scores(mbr.pairwise(metric, rows, rows[::-1]), expected)
+    probabilities = [[1, 2, 3], [3, 1]]
+    assert_decoded(mbr.decode(metric, rows, rows[::-1], probabilities), rows, expected, probabilities)
+
+
+@pytest.mark.parametrize("function", [mbr.pairwise, mbr.decode])
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        (
+            ngram_metrics.ROUGEScore(rouge_keys="rougeLsum"),
+            r"the rouge keys are \['rougeLsum'\]: expected one of 'rouge1' .. 'rouge9', or 'rougeL', to score pairs by",
+        ),
+        (ngram_metrics.ROUGEScore(rouge_keys=("rougeL", "rouge1")), r"the rouge keys are \['rougeL', 'rouge1'\]"),
+        (ngram_metrics.ROUGEScore()["rougeLsum_recall"], r"the rouge keys are \['rougeLsum'\]"),
+        (ignite.Rouge(), r"the rouge keys are \['rouge1', 'rouge2', 'rouge4', 'rougeL'\]"),
+    ],
+    ids=lambda one: "" if isinstance(one, str) else type(one).__name__,
+)
+def test_metrics_without_one_score_of_matches_are_refused(function, metric, words):
+    with pytest.raises(ValueError, match=words):
+        function(metric, [["a"]], [["a"]])
+
+
+@pytest.mark.parametrize("function", [mbr.pairwise, mbr.decode])
+@pytest.mark.parametrize("metric", ["chrf", None, chrf_score, ignite.Bleu() * 2])
+def test_what_is_no_metric_is_refused(function, metric):
+    with pytest.raises(TypeError, match=r"metric is a \w+: expected a metric object of this package, such as"):
+        function(metric, [["a"]], [["a"]])
+
+
+@pytest.mark.parametrize("metric", [ngram_metrics.ChrF, ignite.Bleu], ids=["torchmetrics", "ignite"])
+def test_the_class_of_a_metric_is_none(metric):
+    with pytest.raises(TypeError, match=rf"metric is the class {metric.__name__}: expected a metric object"):
+        mbr.decode(metric, [["a"]])
+
+
+@each_framework
+@each_case
+@few
+@given(
+    data=st.data(),
+    rows=st.lists(st.tuples(several, several), min_size=1, max_size=3),
+    kind=st.sampled_from(["weighted", "equal", "samples"]),
+    block=st.sampled_from([None, 1, 13, 60]),
+)
+def test_the_choice_is_that_of_a_plain_argmax(framework, case, data, rows, kind, block):
+    """Of references of some probability, or of samples that are their own references."""
+    hypotheses, references = apart(rows)
+    references = hypotheses if kind == "samples" else references
+    weights = [[1.0] * len(row) for row in references]
+    if kind == "weighted":
+        one = st.sampled_from([0.0, 0.1, 0.25, 1.0, 3.0])
+        weights = [data.draw(st.lists(one, min_size=len(r), max_size=len(r)).filter(any)) for r in references]
+    given = {"weighted": (references, weights), "equal": (references,), "samples": ()}[kind]
+    with pytest.MonkeyPatch.context() as patch:
+        if block is not None:
+            cut_small(patch, block)
+        decoded = mbr.decode(case.make(framework), hypotheses, *given)
+    assert_decoded(decoded, hypotheses, expected_scores(case, hypotheses, references), weights)
+
+
+def test_the_first_of_equally_good_ones_is_chosen():
+    metric = ngram_metrics.NgramOverlap()
+    rows = [["x", "a b", "b a", "a b"], ["x", "y"], ["", ""]]
+    references = [["a b", "b a"], ["a"], [""]]
+    decoded = mbr.decode(metric, rows, references)
+    assert decoded.indices.tolist() == [1, 0, 0]
+    assert decoded.expected_utilities.tolist() == [1, 0, 0]
+    assert decoded.hypotheses == ["a b", "x", ""]
+
+
+def test_the_first_of_equally_good_ones_across_blocks(monkeypatch):
+    cut_small(monkeypatch, 6)  # two hypotheses a block
+    row = ["x", "y", "b", "a b", "a b", "b a", "a", "b a"]
+    decoded = mbr.decode(ngram_metrics.NgramOverlap(), [row], [["a b", "b a", "a b"]])
+    assert (decoded.indices.tolist(), decoded.hypotheses) == ([3], ["a b"])
+
+
+def test_only_the_proportion_of_probabilities_counts():
+    hypotheses, references = [["a b", "c d", "a d"], ["a"]], [["a b", "c d"], ["a c", "b", "a"]]
+    metric = ngram_metrics.NgramOverlap()
+    decoded = mbr.decode(metric, hypotheses, references, [[0.25, 0.75], [0.2, 0.2, 0.6]])
+    assert decoded.indices.tolist() == [1, 0]
+    assert decoded.expected_utilities.tolist() == pytest.approx([0.75, 0.2 * 2 / 3 + 0.6])
+    for first in ([1, 3], [0.5e308, 1.5e308], [5e-324, 15e-324]):
+        for second in ((1, 1, 3), torch.tensor([1, 1, 3]), np.array([0.25, 0.25, 0.75], np.float32)):
+            again = mbr.decode(metric, hypotheses, references, [first, second])
+            assert again.indices.equal(decoded.indices)
+            torch.testing.assert_close(again.expected_utilities, decoded.expected_utilities)
+    # A reference of probability 0 is as good as none, and one given twice counts twice.
+    fewer = mbr.decode(metric, [hypotheses[0]], [references[0]], [[1, 0]])
+    assert (fewer.hypotheses, fewer.expected_utilities.tolist()) == (["a b"], [1])
+    twice = mbr.decode(metric, [hypotheses[0]], [["a b", "c d", "a b"]])
+    weighted = mbr.decode(metric, [hypotheses[0]], [references[0]], torch.tensor([[2, 1]], dtype=torch.bfloat16))
+    assert twice.indices.equal(weighted.indices)
+    torch.testing.assert_close(twice.expected_utilities, weighted.expected_utilities)
+
+
+@pytest.mark.parametrize("equal", [0.1, 1 / 3, 7, 1e300])
+def test_equal_probabilities_are_those_of_samples_to_the_last_bit(equal):
+    rows = random_rows([7, 5], seed=3)
+    decoded = mbr.decode(ngram_metrics.ChrF(), rows)
+    weighted = mbr.decode(ngram_metrics.ChrF(), rows, None, [[equal] * len(row) for row in rows])
+    assert weighted.expected_utilities.equal(decoded.expected_utilities)
+    assert weighted.indices.equal(decoded.indices)
+
+
+def test_hypotheses_come_back_as_they_were_given():
+    metric = ngram_metrics.NgramOverlap(pad_id=0)
+    given_ids = torch.tensor([[[1, 2, 0], [3, 3, 3]], [[5, 0, 0], [4, 0, 4]]])
+    references = [[[3]], [[4]]]
+    decoded = mbr.decode(metric, given_ids, references)
+    assert decoded.indices.tolist() == [1, 1]
+    assert torch.stack(decoded.hypotheses).equal(given_ids[:, 1])
+    array = mbr.decode(metric, given_ids.numpy(), references).hypotheses[0]
+    assert isinstance(array, np.ndarray)
+    assert array.tolist() == [3, 3, 3]
+    row = [(1, 2), (3, 3, 3)]
+    assert mbr.decode(metric, [row], [[[3]]]).hypotheses[0] is row[1]
+    # A row that knows no indices.
+    assert mbr.decode(metric, [{"x": "a", "y": "b c"}.values()], [["b"]]).hypotheses == ["b c"]
+
+
+@pytest.mark.parametrize(
+    ("hypotheses", "references", "words"),
+    [
+        ([["a"], []], [["a"], ["b"]], "row 1 has no hypotheses: expected at least one"),
+        ([["a"], ["b"]], [["a"], []], "row 1 has no references: expected at least one"),
+        ([], None, "must be non-empty: expected at least one row"),
+    ],
+)
+def test_rows_without_a_choice_are_refused_by_number(hypotheses, references, words):
+    with pytest.raises(ValueError, match=words):
+        mbr.decode(ngram_metrics.ChrF(), hypotheses, references)
+
+
+def test_samples_that_are_not_in_a_row_are_said_to_go_into_one():
+    words = "row 0 of hypotheses is a str, 'a b': expected .*; a single row of texts goes into a list, as in .samples.$"
+    for call in (mbr.decode, lambda metric, samples: mbr.pairwise(metric, samples, [["a"]])):
+        with pytest.raises(TypeError, match=words):
+            call(ngram_metrics.ChrF(), ["a b", "c"])
+
+
+def test_a_blank_at_the_end_of_a_hypothesis_is_kept_and_counted():
+    metric = ngram_metrics.ChrF(char_order=1, whitespace=True)
+    assert mbr.pairwise(metric, [["ab "]], [["ab"]]).item() == pytest.approx(10 / 11)  # F2 of 2/3 and 1
+    chosen = mbr.decode(metric, [["a\t", "ab ", "ab \n"]], [["ab "]])
+    assert (chosen.hypotheses, chosen.expected_utilities.tolist()) == (["ab "], [1])
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "error", "words"),
+    [
+        ([[1, 1]], ValueError, "reference_probabilities has 1 row: expected 2, one for each row"),
+        ([0.5, 0.5], ValueError, "row 0 of reference_probabilities has 1 number: expected 2"),
+        ([[1, 1], [1, 1]], ValueError, "row 1 of reference_probabilities has 2 numbers: expected 1"),
+        ([[1, 1], [0]], ValueError, r"row 1 of reference_probabilities is \[0.0\]: expected finite .*, not all 0"),
+        ([[1, -1], [1]], ValueError, r"row 0 of reference_probabilities is \[1.0, -1.0\]: expected finite numbers"),
+        ([[1, math.nan], [1]], ValueError, "row 0 of reference_probabilities is .*expected finite numbers"),
+        ([[1, 10**400], [1]], ValueError, "row 0 of reference_probabilities has a number above 1e308: expected finite"),
+        ([[1, 1], [10**5000]], ValueError, "row 1 of reference_probabilities has a number above 1e308"),
+        ([[1, 1], ["one"]], TypeError, r"row 1 of reference_probabilities is \['one'\]: expected numbers"),
+        ([None, [1]], TypeError, "row 0 of reference_probabilities is None: expected numbers"),
+    ],
+)
+def test_probabilities_that_do_not_fit_are_refused(probabilities, error, words):
+    with pytest.raises(error, match=words):
+        mbr.decode(ngram_metrics.ChrF(), [["a"], ["b"]], [["a", "b"], ["c"]], probabilities)
