@@ -1,5 +1,8 @@
 """What a caller may give as `preds` and `target`, told apart by one rule."""
 
+from collections import UserList, deque
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -36,6 +39,21 @@ def object_array(*items):
     return array
 
 
+class OwnSequence(Sequence):
+    """A sequence without slices and without any other method."""
+
+    def __init__(self, *items):
+        self.items = items
+
+    def __len__(self):
+        return len(self.items)
+
+    def __getitem__(self, index):
+        if not isinstance(index, int):
+            raise TypeError("expected an integer")
+        return self.items[index]
+
+
 TEXT = ("text", ["a b"], [["a c"]])
 TOKENS = ("tokens", [["a", "b"]], [[["a", "c"]]])
 IDS = ("ids", [[1, 2]], [[[1, 3]]])
@@ -63,6 +81,11 @@ IDS = ("ids", [[1, 2]], [[[1, 3]]])
         ([[1, 2]], [[torch.tensor([1, 3])]], IDS),
         ([range(1, 3)], [[range(1, 4, 2)]], IDS),
         ([[1], [2]], [[1], [[1], [2, 3]]], ("ids", [[1], [2]], [[[1]], [[1], [2, 3]]])),
+        # Any sequences.
+        *((make(["a b"]), make([make(["a c"])]), TEXT) for make in (deque, UserList)),
+        *((make([make("ab")]), make([make([make("ac")])]), TOKENS) for make in (deque, UserList)),
+        (OwnSequence("a b"), OwnSequence(OwnSequence("a c")), TEXT),
+        (OwnSequence(OwnSequence(1, 2)), OwnSequence(OwnSequence(OwnSequence(1, 3))), IDS),
         # Arrays.
         (np.array(["a b"]), np.array(["a c"]), TEXT),
         (np.array(["a b"], dtype=object), [["a c"]], TEXT),

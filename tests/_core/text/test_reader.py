@@ -1,20 +1,26 @@
-"""From segments to token batches: the same tokens get the same id, padding goes, and options fit the kind."""
+"""From segments to token batches: equal tokens get one id, padding goes, ids have any size, dtype and mask."""
 
-import layouts
+import re
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 import torch
 from crossings import crossings
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import apart, numbered_segments, read_batch
+from layouts import apart, encoded, numbered_segments, read_batch
 
+from ngram_metrics import Bleu, ROUGEScore, mbr
 from ngram_metrics._core.basics.option_checks import pad_ids
+from ngram_metrics._core.text import reader as reader_module
+from ngram_metrics._core.text.input_forms import read
 from ngram_metrics._core.text.reader import WordReader
+from ngram_metrics.functional import bleu_score, ngram_overlap
 
 
-def encoded(preds, target, **options):
-    return layouts.encoded(WordReader(**options), preds, target)
+def encoded_words(preds, target, **options):
+    return encoded(WordReader(**options), preds, target)
 
 
 tokens = st.sampled_from(["a", "b", ("a",), True, None, "\ud800", "\x00"])
@@ -24,13 +30,13 @@ sentences = st.lists(tokens, max_size=6)
 @given(st.lists(st.tuples(sentences, st.lists(sentences, min_size=1, max_size=3)), max_size=5))
 def test_equal_tokens_have_equal_ids(batch):
     batch = [(["a"], [["a"]]), *batch]
-    assert encoded(*apart(batch)) == numbered_segments(batch)
+    assert encoded_words(*apart(batch)) == numbered_segments(batch)
 
 
 @given(st.lists(st.lists(tokens | st.sampled_from([1, 1.5, -1, 0]), max_size=6), min_size=2, max_size=5))
 def test_a_tokenizer_may_return_any_hashable(documents):
     texts = list(map(str, range(len(documents))))
-    returned = encoded(texts[1:], texts[:1] * (len(texts) - 1), tokenizer=lambda text: documents[int(text)])
+    returned = encoded_words(texts[1:], texts[:1] * (len(texts) - 1), tokenizer=lambda text: documents[int(text)])
     # 1 and True are one token, as they are one key of a dict.
     assert returned == numbered_segments([(one, documents[:1]) for one in documents[1:]])
 
@@ -51,20 +57,20 @@ def test_padded_and_ragged_ids_are_one_batch(data):
     ]
     expected = numbered_segments(segments)
     tensors = [torch.tensor(row) for row in preds], [[torch.tensor(row) for row in several] for several in target]
-    assert encoded(preds, target, pad_id=pads) == expected
-    assert encoded(*tensors, pad_id=pads) == expected
-    assert encoded(torch.tensor(preds), target, pad_id=pads) == expected
-    assert encoded(np.array(preds), tensors[1], pad_id=pads) == expected
+    assert encoded_words(preds, target, pad_id=pads) == expected
+    assert encoded_words(*tensors, pad_id=pads) == expected
+    assert encoded_words(torch.tensor(preds), target, pad_id=pads) == expected
+    assert encoded_words(np.array(preds), tensors[1], pad_id=pads) == expected
     ends = [[*row, -1, -100, -(2**63)] for row in preds], [[[-7, *row] for row in rows] for rows in target]
-    assert encoded(torch.tensor(ends[0]), target, pad_id=pads) == expected
-    assert encoded(np.array(ends[0]), tensors[1], pad_id=pads) == expected
+    assert encoded_words(torch.tensor(ends[0]), target, pad_id=pads) == expected
+    assert encoded_words(np.array(ends[0]), tensors[1], pad_id=pads) == expected
     # In a padded tensor a reference that is all padding is missing; where all are, one is left, which is empty.
     kept = numbered_segments([(row, [one for one in several if one] or [[]]) for row, several in segments])
     for make in (torch.tensor, np.array):
         for padded in ((make(preds), make(target)), tuple(map(make, ends))):
-            assert encoded(*padded, pad_id=pads) == kept
+            assert encoded_words(*padded, pad_id=pads) == kept
             with crossings():  # torch counts while something records its operations
-                assert encoded(*padded, pad_id=pads) == kept
+                assert encoded_words(*padded, pad_id=pads) == kept
 
 
 NEGATIVE = (
@@ -81,7 +87,7 @@ def test_a_negative_id_in_a_sequence_that_pad_id_does_not_name_is_an_error(preds
     for hypotheses in (list(map(form, preds)), preds):
         with pytest.raises(ValueError, match=f"{words}: expected indices of a vocabulary, .* or this id in pad_id"):
             read_batch(WordReader(pad_id=pad_id), hypotheses, several)
-    assert encoded(preds, target, pad_id=(-100, -1, -2))
+    assert encoded_words(preds, target, pad_id=(-100, -1, -2))
 
 
 def test_a_negative_id_beside_padded_hypotheses_is_an_error():
@@ -98,30 +104,25 @@ def test_every_integer_dtype_is_encoded_alike(dtype):
     arrays = np.array(preds, dtype=dtype), np.array(target, dtype=dtype)
     tensors = [torch.tensor(side).to(getattr(torch, dtype)) for side in (preds, target)]
     for one, other in (arrays, tensors, (arrays[0], tensors[1])):
-        assert encoded(one, other, pad_id=0) == expected
-        assert encoded(list(one), list(other), pad_id=0) == expected
-        assert encoded(list(one), target, pad_id=0) == expected
-    assert encoded(arrays[0].astype("int16"), tensors[1], pad_id=[-100, 0]) == expected
-
-
-def test_tensors_of_different_dtypes_stand_side_by_side():
-    preds = [torch.tensor([1, 2], dtype=torch.uint8), torch.tensor([3], dtype=torch.int64)]
-    assert encoded(preds, [np.array([1, 2], dtype=np.int32), [3]]) == [[[0, 1], [[0, 1]]], [[0], [[0]]]]
+        assert encoded_words(one, other, pad_id=0) == expected
+        assert encoded_words(list(one), list(other), pad_id=0) == expected
+        assert encoded_words(list(one), target, pad_id=0) == expected
+    assert encoded_words(arrays[0].astype("int16"), tensors[1], pad_id=[-100, 0]) == expected
 
 
 def test_padded_ids_of_no_width_and_of_no_sentence():
-    assert encoded(torch.zeros(2, 0).long(), torch.zeros(2, 3).long(), pad_id=0) == [[[], [[]]]] * 2
+    assert encoded_words(torch.zeros(2, 0).long(), torch.zeros(2, 3).long(), pad_id=0) == [[[], [[]]]] * 2
     for references in (2, 0):
-        assert encoded(torch.zeros(0, 3).long(), torch.zeros(0, references, 3).long(), pad_id=0) == []
-    assert encoded([], []) == []
+        assert encoded_words(torch.zeros(0, 3).long(), torch.zeros(0, references, 3).long(), pad_id=0) == []
+    assert encoded_words([], []) == []
 
 
 def test_text_is_lowercased_before_it_is_tokenized():
     """The capital I with a dot becomes two code points, so a tokenizer of characters must see what is left."""
-    assert encoded(["İ I"], ["i̇ i"], lowercase=True, tokenizer=list) == [[[0, 1, 2, 0], [[0, 1, 2, 0]]]]
-    assert encoded(["The CAT"], ["the cat"], lowercase=True) == [[[0, 1], [[0, 1]]]]
-    assert encoded(["The CAT"], ["the cat"]) == [[[0, 1], [[2, 3]]]]
-    assert encoded(["STRASSE"], ["straße"], lowercase=True) == [[[0], [[1]]]]
+    assert encoded_words(["İ I"], ["i̇ i"], lowercase=True, tokenizer=list) == [[[0, 1, 2, 0], [[0, 1, 2, 0]]]]
+    assert encoded_words(["The CAT"], ["the cat"], lowercase=True) == [[[0, 1], [[0, 1]]]]
+    assert encoded_words(["The CAT"], ["the cat"]) == [[[0, 1], [[2, 3]]]]
+    assert encoded_words(["STRASSE"], ["straße"], lowercase=True) == [[[0], [[1]]]]
 
 
 class Unhashable:
@@ -144,8 +145,222 @@ def test_a_token_that_is_not_hashable_is_named_with_its_sentence(preds, target, 
         read_batch(WordReader(), preds, target)
 
 
-def test_a_list_of_pad_ids_is_copied():
-    pads = [0]
-    reader = WordReader(pad_id=pads)
-    pads.append(1)
-    assert reader == WordReader(pad_id=(0,))
+BIG = torch.tensor([[5, 6], [2**63 + 5, 6]], dtype=torch.uint64)
+
+
+@pytest.mark.parametrize("form", [torch.Tensor.clone, torch.Tensor.numpy])
+def test_unsigned_ids_that_int64_does_not_hold_are_refused(form):
+    ids, small = form(BIG), torch.tensor([[5, 6], [5, 6]])
+    for preds, target, name in (
+        (ids, small, "preds"),
+        (small, ids, "target"),
+        (small, ids[:, None], "target"),
+        (list(ids), small, "segment 1"),
+        (list(small), [[ids[0]], [ids[0], ids[1]]], "reference 1 of segment 1"),
+    ):
+        with pytest.raises(ValueError, match=f"^{name} has the id {2**63 + 5}: expected ids below "):
+            read(preds, target)
+    with pytest.raises(ValueError, match=f"^preds has the id {2**63 + 5}: expected ids below"):
+        ngram_overlap(ids[:, None], small, pad_id=0)
+    with pytest.raises(ValueError, match=f"^row 0 of hypotheses has the id {2**63 + 5}: expected ids below"):
+        mbr.pairwise(Bleu(pad_id=0), [ids], [small])
+    assert bleu_score(ids[:1], ids[:1], ngram=2, pad_id=0) == 1
+
+
+def test_unsigned_ids_are_not_looked_at_on_a_device():
+    ids = BIG.to("meta")
+    with pytest.raises(TypeError, match=r"^preds is a tensor of torch\.uint64 on meta: expected int64, because to "):
+        read(ids, ids)
+    assert read(ids.to(torch.uint32), ids.to(torch.uint16)).hypotheses.dtype == torch.int64
+
+
+@pytest.mark.parametrize("dtype", ["float128", "datetime64[s]", "timedelta64[s]", "V8"])
+def test_arrays_of_other_dtypes_are_refused_by_name(dtype):
+    array = np.zeros((1, 2), dtype)
+    for given_array in (array, np.ma.array(array, mask=[[True, False]])):
+        with pytest.raises(TypeError, match=r"^preds is an array of .*: expected token ids of an integer dtype$"):
+            read(given_array, [[1]])
+
+
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="numpy 1 has no StringDType")
+def test_arrays_of_all_kinds_of_str_are_text():
+    texts = np.array(["the cat", "a dog"], np.dtypes.StringDType())
+    assert read(texts, texts[:, None]).references == ["the cat", "a dog"]
+
+
+MASKED = np.ma.array([[5, 6, 7], [8, 9, 5]], mask=[[0, 1, 0], [0, 0, 1]])
+UNMASKED = [[5, 7], [8, 9]]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint8", "uint64", ">i4"])
+def test_masked_ids_are_no_tokens(dtype):
+    ids = MASKED.astype(dtype)
+    reader = WordReader(pad_id=0)
+    for preds, target in ((ids, ids), (ids[:, ::-1], ids), (ids, ids[:, None]), (ids, ids.T.copy().T)):
+        step = 1 if preds is ids else -1
+        assert encoded(reader, preds, target) == numbered_segments([(row[::step], [row]) for row in UNMASKED])
+    for masked, plain in ((list(ids), UNMASKED), (UNMASKED, list(ids)), ([ids[0], [8, 9]], list(ids))):
+        assert bleu_score(masked, plain, ngram=2) == 1
+    scores = mbr.pairwise(Bleu(ngram=2, pad_id=0), [ids, list(ids)], [UNMASKED, UNMASKED])
+    assert scores.tolist() == [torch.eye(2).tolist()] * 2
+
+
+def test_masked_references_and_samples():
+    references = np.ma.array([[[5, 7, 1], [5, 5, 5]], [[1, 8, 9], [8, 9, 9]]], mask=False)
+    references.mask[0] = [[0, 0, 1], [1, 1, 1]]  # the second is missing
+    references.mask[1] = [[1, 0, 0], [0, 0, 1]]
+    metric = Bleu(ngram=2, pad_id=0)
+    assert metric(MASKED, references) == 1
+    assert "nrefs:2" in metric.signature or "nrefs:1-2" in metric.signature
+    assert ngram_overlap(MASKED[:, None], MASKED, average="none", pad_id=0).tolist() == [[1], [1]]
+    with pytest.raises(ValueError, match="a reference of segment 0 has the id -1"):
+        ngram_overlap(MASKED.filled(0)[:, None], list(MASKED), pad_id=0)
+
+
+def test_an_id_that_is_masked_may_have_any_value():
+    ids = np.ma.array(np.array([[2**63 + 5, 6]], np.uint64), mask=[[1, 0]])
+    assert encoded(WordReader(pad_id=0), ids, ids) == [[[0], [[0]]]]
+    assert bleu_score([ids[0]], [[6]], ngram=1) == 1
+    assert bleu_score([np.ma.array([5, -100], mask=[0, 1])], [[5]], ngram=1) == 1
+
+
+@pytest.mark.parametrize("dtype", ["U2", "S2", object])
+def test_masks_of_no_ids_are_refused(dtype):
+    tokens = np.ma.array(MASKED.filled(0).astype(dtype), mask=MASKED.mask)
+    for preds, target, name in ((tokens, UNMASKED, "preds"), ([tokens[0]], [UNMASKED[0]], "segment 0")):
+        with pytest.raises(TypeError, match=f"^{name} is a masked array of .*: expected masks of ids only$"):
+            read(preds, target)
+    with pytest.raises(TypeError, match="item of target is a masked array of"):
+        read([["a"]], [tokens[0]])
+
+
+@pytest.mark.parametrize("pad_id", [2**70, [0, 2**63], -(2**63) - 1, np.uint64(2**63)])
+def test_an_id_among_the_settings_fits_into_int64(pad_id):
+    with pytest.raises(ValueError, match=r"^pad_id has the id -?\d+: expected ids from -2\^63 to 2\^63 - 1$"):
+        Bleu(pad_id=pad_id)
+    if isinstance(pad_id, int):
+        with pytest.raises(ValueError, match=r"^sentence_separator_id has the id -?\d+: expected ids from"):
+            ROUGEScore(sentence_separator_id=pad_id)
+
+
+def test_the_largest_and_the_smallest_id_are_padding():
+    ends = [-(2**63), 2**63 - 1]
+    assert encoded(WordReader(pad_id=ends), torch.tensor([[ends[0], 5, ends[1]]]), [[5]]) == [[[0], [[0]]]]
+
+
+#: Python's hash of an integer is its remainder by this number.
+MODULUS = 2**61 - 1
+
+
+integers = st.integers(0, 3) | st.integers(2**63 - 1, 2**63 + 1) | st.integers(0, 7).map(lambda n: n * MODULUS)
+
+
+many_integers = st.lists(integers | integers.map(np.uint64))
+
+
+@given(st.lists(st.tuples(many_integers, many_integers)))
+def test_integers_of_any_size_are_numbered_exactly(batch):
+    preds, target = [first for first, _ in batch], [[second] for _, second in batch]
+    exact = [([*map(int, first)], [[*map(int, second)]]) for first, second in batch]
+    assert encoded(WordReader(), preds, target) == numbered_segments(exact)
+
+
+def test_integers_are_not_numbered_in_a_dict(monkeypatch):
+    """In a dict these take quadratic time: all have the hash 0."""
+    monkeypatch.setattr(reader_module, "number_tokens", None)
+    ids = [number * MODULUS for number in range(20)]
+    assert bleu_score([ids], [ids]) == bleu_score([[np.int8(0), *ids[1:]]], [ids]) == 1
+    assert ROUGEScore(sentence_separator_id=0)([ids], [ids])["rougeLsum_fmeasure"] == 1
+
+
+SAMPLED = [[[5, 6, 7], [5, 0, 6]], [[8, 0, 0], [0, 0, 0]], [[5, 5, 5], [1, 2, 3]]]
+OF_SAMPLES = [[5, 6, 7, 0], [8, 9, 0, 0], [0, 0, 0, 0]]
+#: The samples, each with the references.
+SAMPLES = [
+    ([5, 6, 7], [[5, 6, 7]]),
+    ([5, 6], [[5, 6, 7]]),
+    ([8], [[8, 9]]),
+    ([], [[8, 9]]),
+    ([5, 5, 5], [[]]),
+    ([1, 2, 3], [[]]),
+]
+READER = WordReader(pad_id=0, samples=True)
+
+
+@pytest.fixture(params=["numpy", "torch"])
+def _either_engine(request):
+    """Torch counts on a CPU too while something records its operations."""
+    with crossings() if request.param == "torch" else nullcontext():
+        yield
+
+
+@pytest.mark.usefixtures("_either_engine")
+@pytest.mark.parametrize("of_preds", [torch.tensor, np.array])
+@pytest.mark.parametrize("of_target", [torch.tensor, np.array, list])
+def test_each_sample_is_a_sentence_beside_the_reference(of_preds, of_target):
+    expected = numbered_segments(SAMPLES)
+    assert encoded(READER, of_preds(SAMPLED), of_target(OF_SAMPLES)) == expected
+    if of_target is not list:  # in a list a negative id is an error
+        negative = (
+            of_preds([[[*row, -100] for row in rows] for rows in SAMPLED]),
+            of_target([[-1, *row] for row in OF_SAMPLES]),
+        )
+        assert encoded(READER, *negative) == expected
+
+
+@pytest.mark.parametrize(
+    ("preds", "samples"),
+    [
+        (torch.zeros(2, 3, 4).long(), 3),
+        (np.zeros((2, 3, 4), np.int64), 3),
+        (torch.zeros(2, 0, 4).long(), 0),
+        (torch.zeros(2, 4).long(), None),
+        ([torch.zeros(4).long()] * 2, None),
+        ([[1]] * 2, None),
+        (["abc"] * 2, None),
+    ],
+)
+def test_only_a_tensor_or_array_of_three_dimensions_holds_samples(preds, samples):
+    target = preds if isinstance(preds, list) else torch.zeros(2, 4).long()
+    leading_shape = getattr(read(preds, target, READER.sample_padding), "leading_shape", None)
+    assert leading_shape == (None if samples is None else (2, samples))
+
+
+IDS = torch.tensor(SAMPLED)
+
+
+@pytest.mark.parametrize(
+    ("preds", "target", "options", "error", "words"),
+    [
+        (
+            IDS,
+            torch.tensor(OF_SAMPLES[:2]),
+            {},
+            ValueError,
+            "preds has shape (3, 2, 3) and target (2, 4): expected refe",
+        ),
+        (IDS, torch.zeros(3).long(), {}, ValueError, "target (3,): expected references (3, width) or (3, references, "),
+        (IDS, torch.zeros(3, 1, 2, 3).long(), {}, ValueError, "target (3, 1, 2, 3): expected references"),
+        (IDS, torch.zeros(3, 0, 3).long(), {}, ValueError, "expected at least one reference per segment"),
+        (IDS.float(), torch.tensor(OF_SAMPLES), {}, TypeError, "preds is a tensor of torch.float32"),
+        (IDS, torch.tensor(OF_SAMPLES).float(), {}, TypeError, "target is a tensor of torch.float32"),
+        (IDS, torch.tensor(OF_SAMPLES), {"pad_id": None}, ValueError, "a padded tensor of ids needs pad_id"),
+        (IDS, torch.tensor(OF_SAMPLES), {"tokenizer": list}, ValueError, "tokenizer is an option for text"),
+        (IDS, torch.tensor(OF_SAMPLES).to("meta"), {}, ValueError, "expected the same device"),
+        # What is no padded tensor needs to become one; the words say so.
+        (IDS, ["a", "b", "c"], {}, (TypeError, ValueError), "expected references (3, width)"),
+        (IDS, [[[5], [6, 7]], [[8]], [[5]]], {}, (TypeError, ValueError), "expected references (3, width)"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(preds, target, options, error, words):
+    with pytest.raises(error, match=re.escape(words)):
+        read_batch(WordReader(**{"pad_id": 0, "samples": True, **options}), preds, target)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_negative_id_in_lists_beside_samples_is_an_error(nested):
+    target = [[5, -7], [8, 9], [-100, 0]]
+    several = [[row] for row in target] if nested else target
+    with pytest.raises(ValueError, match="a reference of segment 2 has the id -100: expected indices of a vocab"):
+        read_batch(WordReader(samples=True, pad_id=(0, -7)), IDS, several)
+    assert read_batch(WordReader(samples=True, pad_id=(0, -7, -100)), IDS, several)

@@ -1,16 +1,29 @@
-"""Foreign tokenizers: sacrebleu's that ask MeCab, any callable; and what each refuses."""
+"""What a tokenizer may be: a name, any callable, one of Hugging Face, a model of sentencepiece; and what is refused."""
 
+import hashlib
+import io
+import logging
 import shlex
 import sys
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
+import sentencepiece
+import tokenizers
+import transformers
 from documentation import DOCS, blocks
 from oracles import close
+from sacrebleu.metrics import BLEU
+from sacrebleu.metrics.bleu import _TOKENIZERS
+from sacrebleu.tokenizers import tokenizer_spm
+from systems import references
 
-from ngram_metrics import ROUGEScore
+from ngram_metrics import Bleu, ROUGEScore
 from ngram_metrics._core.text import tokenizer_option
 from ngram_metrics._core.text.tokenizer_option import batch_tokenizer, check_tokenizer, tokenizer_signature
 from ngram_metrics._core.text.word_rules import RULES
+from ngram_metrics.functional import bleu_score
 
 NAMES = [*filter(None, RULES), "ja-mecab", "ko-mecab"]
 
@@ -22,8 +35,6 @@ def tokenized(tokenizer, texts):
 @pytest.mark.parametrize(("name", "module"), [("ja-mecab", "MeCab"), ("ko-mecab", "mecab_ko")])
 def test_tokenizers_that_need_mecab_are_those_of_sacrebleu(name, module):
     pytest.importorskip(module)
-    from sacrebleu.metrics import BLEU
-
     peer = BLEU(tokenize=name)
     texts = ["", " \n", "Hello, 世界。", "こんにちは、世界。 ", "안녕하세요 세계!"]
     assert [list(tokens) for tokens in tokenized(name, texts)] == [peer._preprocess_segment(t).split() for t in texts]
@@ -61,8 +72,6 @@ def test_a_name_that_would_download_is_refused(name):
 
 
 def test_every_name_of_sacrebleu_is_offered_or_refused_for_a_reason():
-    from sacrebleu.metrics.bleu import _TOKENIZERS
-
     assert set(_TOKENIZERS) <= {*NAMES, "spm", "flores101", "flores200", "spBLEU-1K"}
 
 
@@ -101,14 +110,6 @@ def test_a_callable_that_returns_no_sequence_is_refused(wrong, kind):
         tokenized(lambda text: wrong if text else [], ["", "A b"])
 
 
-def test_what_a_callable_raises_is_not_changed():
-    def fails(text):
-        raise RuntimeError(f"cannot read {text}")
-
-    with pytest.raises(RuntimeError, match="cannot read a b"):
-        tokenized(fails, ["a b"])
-
-
 @pytest.mark.parametrize(("tokenizer", "name"), [(shlex.split, "shlex.split"), (str.split, "str.split")])
 def test_a_callable_is_named_in_signatures(tokenizer, name):
     assert tokenizer_signature(tokenizer) == {"tok": name}
@@ -127,3 +128,172 @@ class OfAnotherLibrary:
 def test_what_is_no_tokenizer_is_refused(tokenizer):
     with pytest.raises(TypeError, match=r"tokenizer is an? .*: expected None, one of .*13a.* Hugging Face tokenizer"):
         batch_tokenizer(tokenizer)
+
+
+SAMPLES = ["the cat sat on the mat", "", "a cat", "the the the the the the the the the", "unseen 猫 👩\u200d👧"]
+
+
+def trained_bpe():
+    """A byte-level BPE whose template adds a token before and after each text."""
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=300,
+        special_tokens=["<pad>", "<s>", "</s>"],
+        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(["the cat sat on the mat", "there is a cat on the mat"], trainer)
+    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 1), ("</s>", 2)]
+    )
+    return tokenizer
+
+
+def wrapped(tokenizer, **options):
+    # Up to transformers 4 the wrapper sets the prefix of the tokenizer itself, by default to none.
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token="<pad>",
+        bos_token="<s>",
+        eos_token="</s>",
+        add_prefix_space=True,
+        **options,
+    )
+
+
+def tokens_only(tokenizer):
+    return [tokenizer.encode(text, add_special_tokens=False).ids for text in SAMPLES]
+
+
+def with_padding(direction):
+    tokenizer = trained_bpe()
+    tokenizer.enable_padding(length=40, pad_id=0, pad_token="<pad>", direction=direction)
+    return tokenizer
+
+
+def wrapped_with_truncation():
+    tokenizer = trained_bpe()
+    tokenizer.enable_truncation(3)
+    return wrapped(tokenizer)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        trained_bpe,
+        lambda: wrapped(trained_bpe()),
+        *(lambda side=side: with_padding(side) for side in ("left", "right")),
+        *(lambda side=side: wrapped(with_padding(side), padding_side=side) for side in ("left", "right")),
+        wrapped_with_truncation,
+    ],
+)
+def test_ids_are_those_of_the_text_alone(make):
+    assert trained_bpe().encode("cat").ids[0] == 1  # of the template
+    assert [*map(list, tokenized(make(), SAMPLES))] == tokens_only(trained_bpe())
+    assert tokenized(make(), []) == []
+
+
+def test_a_tokenizer_that_truncates_is_refused():
+    tokenizer = trained_bpe()
+    tokenizer.enable_truncation(3)
+    with pytest.raises(ValueError, match=r"this tokenizer truncates.*call its no_truncation\(\) first"):
+        batch_tokenizer(tokenizer)
+    tokenizer.no_truncation()
+    batch_tokenizer(tokenizer)
+
+
+def test_a_tokenizer_written_in_python_gives_the_ids_of_the_text_alone():
+    ids = [[byte + 3 for byte in text.encode()] for text in SAMPLES]
+    assert [*map(list, tokenized(transformers.ByT5Tokenizer(), SAMPLES))] == ids
+
+
+def test_a_longest_length_of_the_model_cuts_nothing_and_is_not_warned_of(monkeypatch):
+    tokenizer, logged = trained_bpe(), io.StringIO()
+    wrapper = wrapped(tokenizer, model_max_length=2)
+    monkeypatch.setattr(logging.getLogger("transformers"), "handlers", [logging.StreamHandler(logged)])
+    assert [*map(list, tokenized(wrapper, SAMPLES))] == tokens_only(tokenizer)
+    assert logged.getvalue() == ""
+
+
+def test_tokenizers_are_told_apart_by_their_vocabulary_in_settings_and_signature():
+    other = tokenizers.Tokenizer(tokenizers.models.WordLevel({"the": 0, "?": 1}, unk_token="?"))
+    same = trained_bpe()
+    same.enable_padding(length=9)  # changes no count
+    for package, wrap in (("tokenizers", lambda one: one), ("transformers", wrapped)):
+        metric, equal, unequal = (Bleu(tokenizer=wrap(tokenizer)) for tokenizer in (trained_bpe(), same, other))
+        assert metric.settings.equal(equal.settings)
+        assert not metric.settings.equal(unequal.settings)
+        assert metric.signature == equal.signature != unequal.signature
+        assert f"|{package}:{version(package)}|" in metric.signature
+
+
+def test_what_a_tokenizer_returned_is_refused_with_the_name_of_its_ids():
+    batch = transformers.ByT5Tokenizer()(["a", "b"])
+    for preds in (batch, [batch]):
+        with pytest.raises(TypeError, match=r'is a BatchEncoding.*: expected .*; pass its \["input_ids"\]$'):
+            bleu_score(preds, [[1], [2]][: len(preds)])
+    encoding = trained_bpe().encode("the cat")
+    for preds in (encoding, [encoding]):
+        with pytest.raises(TypeError, match=r"is an Encoding.*: expected .*; pass its .ids$"):
+            bleu_score(preds, [[1]])
+
+
+TEXTS = [
+    "",
+    " \n",
+    "The cat sat.",
+    "  two   blanks ",
+    "a\u2028b\x0bc\u00a0d\u3000e",
+    "unseen: 東京 🎉 Zoë",
+    "a\tb\r",
+    "a\x00b",
+    "\ufeffmark",
+    "\u2581literal \u2581 piece",
+]
+
+
+def trained_pieces(vocabulary: int = 120, normalization: str = "nmt_nfkc") -> bytes:
+    """The serialized model; equal for equal settings. Under the normalization ``identity`` rare blanks are text."""
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(references(400)),
+        model_writer=model,
+        vocab_size=vocabulary,
+        normalization_rule_name=normalization,
+        num_threads=1,
+        minloglevel=2,
+    )
+    return model.getvalue()
+
+
+@pytest.fixture(scope="module", params=["nmt_nfkc", "identity"])
+def model(request: pytest.FixtureRequest) -> bytes:
+    return trained_pieces(normalization=request.param)
+
+
+@pytest.fixture
+def peer(model: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BLEU:
+    """sacrebleu's flores200 with the model in the place of the one it would download."""
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / Path(tokenizer_spm.SPM_MODELS["flores200"]["url"]).name).write_bytes(model)
+    monkeypatch.setattr(tokenizer_spm, "SACREBLEU_DIR", str(tmp_path))
+    return BLEU(tokenize="flores200")
+
+
+def test_tokens_are_sacrebleus_given_the_model(model: bytes, peer: BLEU):
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+    found = batch_tokenizer(processor)(TEXTS, "segment {}".format)
+    assert found == [peer._preprocess_segment(text).split() for text in TEXTS]
+    assert any(len(tokens) > len(text.split()) for tokens, text in zip(found, TEXTS, strict=True))
+
+
+def test_a_model_is_known_by_its_digest(model: bytes):
+    digest = hashlib.sha256(model).hexdigest()[:8]
+    other = trained_pieces(vocabulary=60)
+    one, same, another = (sentencepiece.SentencePieceProcessor(model_proto=of) for of in (model, model, other))
+    assert tokenizer_signature(one) == {"tok": f"spm[{digest}]", "sentencepiece": sentencepiece.__version__}
+    metrics = [Bleu(tokenizer=of) for of in (one, same, another)]
+    assert f"tok:spm[{digest}]" in metrics[0].signature
+    assert bool((metrics[0].settings == metrics[1].settings).all())
+    assert not bool((metrics[0].settings == metrics[2].settings).all())
