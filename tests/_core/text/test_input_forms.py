@@ -53,6 +53,9 @@ class OwnSequence(Sequence):
             raise TypeError("expected an integer")
         return self.items[index]
 
+    def __repr__(self):
+        return f"OwnSequence{self.items}"
+
 
 TEXT = ("text", ["a b"], [["a c"]])
 TOKENS = ("tokens", [["a", "b"]], [[["a", "c"]]])
