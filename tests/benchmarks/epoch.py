@@ -1,13 +1,15 @@
-"""An epoch of validation against the packages that this one replaces: the table of speeds in the README.
+"""An epoch of validation, or one batch after another, against the packages that this one replaces.
 
 Goal: in batches of 32, as in a training loop, 5 times as fast as every other package.
 
 How to run: ``python tests/benchmarks/epoch.py FOLDER --threads 1 --clock cpu``, with the group ``bench`` installed.
-FOLDER holds ``reference.txt`` and ``systems/*.txt``.
+FOLDER holds ``reference.txt`` and ``systems/*.txt``. ``--each --sizes 1,2,4,32`` scores each batch of so many segments
+by itself, as a reward is scored; by default it prints the table of speeds in the README.
 
 What it does: our metric counts an epoch in updates of 32 segments, and in one update; then it computes the score of the
 corpus. ignite and torchmetrics do the same. sacrebleu and rouge_score keep no counts: they get all texts at the end,
-which is their fastest way. torchmetrics' chrF is timed with the first 512 segments.
+which is their fastest way. With ``--each`` ours and theirs are reset before each batch and asked for its score.
+torchmetrics' chrF is timed with the first 512 segments.
 
 What it checks: all scores agree in every repeat, within 1e-9, or 1e-5 where a peer counts in float32, or 1e-4 for
 torchmetrics' chrF, which leaves out the reference of a segment that has no match.
@@ -33,16 +35,16 @@ from ngram_metrics.ignite import Rouge as OurIgniteRouge
 
 KEYS = ("rouge1", "rouge2", "rougeL")
 FLOAT32, WITHOUT_MATCH = 1e-5, 1e-4
-#: From the input of a contestant to a call that returns the score.
-Way = Callable[[Batch], Callable[[], float]]
+#: From the input of a contestant to a call that returns the score, or the scores of all batches.
+Way = Callable[[Batch], Callable[[], Any]]
 
 
 class Row(NamedTuple):
-    """What is scored, with our way for batches of some size and the peer's."""
+    """What is scored, with our way for batches of some size, each scored by itself or not, and the peer's."""
 
     name: str
-    ours: Callable[[int], Way]
-    peer: Callable[[int], Way]
+    ours: Callable[[int, bool], Way]
+    peer: Callable[[int, bool], Way]
     tolerance: float = 1e-9
     segments: int | None = None
 
@@ -54,21 +56,32 @@ def value_of(score: Any) -> float:
     return float(score)
 
 
-def in_updates(metric: Callable[[], Any], tokens: bool = False) -> Callable[[int], Way]:
+def parts_of(batch: Batch, size: int, tokens: bool) -> list[tuple[Any, Any]]:
+    """Cut an epoch into batches, of split texts for ``tokens``."""
+    hypotheses: list[Any] = batch.hypotheses
+    references: list[Any] = batch.references
+    if tokens:
+        hypotheses = [text.split() for text in hypotheses]
+        references = [[text.split() for text in texts] for texts in references]
+    starts = range(0, len(hypotheses), size)
+    return [(hypotheses[start : start + size], references[start : start + size]) for start in starts]
+
+
+def in_updates(metric: Callable[[], Any], tokens: bool = False) -> Callable[[int, bool], Way]:
     """Count an epoch in updates of some size; a metric for ignite takes pairs of split texts."""
 
-    def of_size(size: int) -> Way:
-        def prepare(batch: Batch) -> Callable[[], float]:
-            made = metric()
-            sides: list[Any] = [batch.hypotheses, batch.references]
-            if tokens:
-                sides = [[text.split() for text in sides[0]], [[text.split() for text in texts] for texts in sides[1]]]
-            parts = [[side[start : start + size] for side in sides] for start in range(0, len(sides[0]), size)]
+    def of_size(size: int, each: bool) -> Way:
+        def prepare(batch: Batch) -> Callable[[], Any]:
+            made, parts = metric(), parts_of(batch, size, tokens)
 
-            def call() -> float:
+            def call() -> Any:
+                values = []
                 for part in parts:
                     made.update(part) if tokens else made.update(*part)
-                return value_of(made.compute())
+                    if each:
+                        values.append(value_of(made.compute()))
+                        made.reset()
+                return values if each else value_of(made.compute())
 
             return call
 
@@ -77,9 +90,18 @@ def in_updates(metric: Callable[[], Any], tokens: bool = False) -> Callable[[int
     return of_size
 
 
-def at_the_end(score: Callable[[list[str], list[str]], float]) -> Callable[[int], Way]:
-    """Score all texts of the epoch in one call, whatever the size of its batches."""
-    return lambda size: lambda batch: lambda: score(batch.hypotheses, [texts[0] for texts in batch.references])
+def at_the_end(score: Callable[[list[str], list[str]], float]) -> Callable[[int, bool], Way]:
+    """Score all texts of the epoch in one call, whatever the size of its batches, or each batch."""
+
+    def of_size(size: int, each: bool) -> Way:
+        def prepare(batch: Batch) -> Callable[[], Any]:
+            parts = parts_of(batch, size if each else len(batch.hypotheses), tokens=False)
+            sides = [(hypotheses, [texts[0] for texts in references]) for hypotheses, references in parts]
+            return lambda: [score(*side) for side in sides] if each else score(*sides[0])
+
+        return prepare
+
+    return of_size
 
 
 def rouge_of_each(hypotheses: list[str], references: list[str]) -> float:
@@ -118,16 +140,18 @@ ROWS = [
 
 def main(options: Any) -> None:
     corpus = read_corpus(options.folder)
-    table = [["", "batches of 32, ms", "times as fast", "one update, ms", "times as fast"]]
+    sizes = [len(corpus.references) if size == "all" else int(size) for size in options.sizes.split(",")]
+    table = [["", *(cell for size in sizes for cell in (f"{size} at a time, ms", "times as fast"))]]
     for row in ROWS:
         if options.tasks.lower() not in row.name.lower():
             continue
         cells = [row.name]
-        for size in (32, len(corpus.references)):
-            contestants = [Contestant("ours", row.ours(size)), Contestant(row.name, row.peer(size), row.tolerance)]
+        for size in sizes:
+            ways = row.ours(size, options.each), row.peer(size, options.each)
+            contestants = [Contestant("ours", ways[0]), Contestant(row.name, ways[1], row.tolerance)]
             seconds = seconds_of(row.name, contestants, fresh_batch(corpus, sentences=row.segments), options)
             ours, theirs = map(min, seconds)
-            cells += [f"{ours * 1e3:.1f}", f"{theirs / ours:.1f}"]
+            cells += [f"{ours * 1e3:.1f}", f"{theirs / ours:.2f}"]
         table.append(cells)
     print(f"\n{layout(table)}", flush=True)
 
@@ -135,4 +159,6 @@ def main(options: Any) -> None:
 if __name__ == "__main__":
     arguments = parser(__doc__)
     arguments.add_argument("--tasks", default="", help="a word in the names of the rows (all)")
+    arguments.add_argument("--sizes", default="32,all", help="of the batches, apart by commas (%(default)s)")
+    arguments.add_argument("--each", action="store_true", help="score each batch by itself")
     run_pinned(main, arguments, "sacrebleu rouge_score pytorch-ignite torchmetrics")

@@ -55,42 +55,30 @@ def fresh_outputs(corpus: Corpus) -> Callable[[int, int], Outputs]:
     return make
 
 
-def counted(name: str, outputs: Outputs) -> dict[str, Any]:
-    """Return a metric for each system that has counted it."""
-    metrics = {system: OURS[name]() for system in outputs.systems}
-    for system, metric in metrics.items():
-        metric.update(outputs.systems[system], outputs.references)
-    return metrics
+def ours(outputs: Outputs) -> Callable[[], list[float]]:
+    """Count and test, and return the p-values of all systems but the baseline."""
+
+    def call() -> list[float]:
+        baseline, *others = outputs.systems
+        p_values = []
+        for name, make in OURS.items():
+            metrics = {system: make() for system in outputs.systems}
+            for system, metric in metrics.items():
+                metric.update(outputs.systems[system], outputs.references)
+            result = paired_bootstrap(metrics, baseline, RESAMPLES, alternative="sacrebleu")
+            p_values += [result[other][name].p_value for other in others]
+        return p_values
+
+    return call
 
 
-def tested(name: str, metrics: dict[str, Any]) -> list[float]:
-    """Return the p-values of all systems but the baseline, by our test."""
-    baseline, *others = metrics
-    result = paired_bootstrap(metrics, baseline, RESAMPLES, alternative="sacrebleu")
-    return [result[other][name].p_value for other in others]
+def sacrebleu(outputs: Outputs) -> Callable[[], list[float]]:
+    def call() -> list[float]:
+        made = {name: peer(references=[outputs.references]) for name, peer in PEERS.items()}
+        _, scores = PairedTest(list(outputs.systems.items()), made, None, "bs", n_samples=RESAMPLES)()
+        return [result.p_value for heading, column in scores.items() if heading != "System" for result in column[1:]]
 
-
-def tested_by_sacrebleu(peers: dict[str, Any], outputs: Outputs) -> list[float]:
-    """Return the p-values of all systems but the baseline, by sacrebleu's test."""
-    _, scores = PairedTest(list(outputs.systems.items()), peers, None, "bs", n_samples=RESAMPLES)()
-    return [result.p_value for heading, column in scores.items() if heading != "System" for result in column[1:]]
-
-
-def from_strings() -> list[Contestant]:
-    def ours(outputs: Outputs) -> Callable[[], list[float]]:
-        return lambda: [p_value for name in OURS for p_value in tested(name, counted(name, outputs))]
-
-    def peer(outputs: Outputs) -> Callable[[], list[float]]:
-        def call() -> list[float]:
-            made = {name: peer(references=[outputs.references]) for name, peer in PEERS.items()}
-            return tested_by_sacrebleu(made, outputs)
-
-        return call
-
-    return [
-        Contestant("ngram_metrics", ours),
-        Contestant("sacrebleu", peer, AGREEMENT, goal=12),
-    ]
+    return call
 
 
 def main(options: Any) -> None:
@@ -99,7 +87,8 @@ def main(options: Any) -> None:
         f"{len(corpus.references)} segments, {len(corpus.systems)} systems, {RESAMPLES} resamples, "
         f"{options.repeats} repeats"
     )
-    time_each("strings, bleu and chrf", from_strings(), fresh_outputs(corpus), options)
+    contestants = [Contestant("ngram_metrics", ours), Contestant("sacrebleu", sacrebleu, AGREEMENT, goal=12)]
+    time_each("strings, bleu and chrf", contestants, fresh_outputs(corpus), options)
 
 
 if __name__ == "__main__":
