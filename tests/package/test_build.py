@@ -16,9 +16,6 @@ from programs import only
 
 import ngram_metrics
 
-pytest.importorskip("build")
-pytest.importorskip("hatchling")
-
 ROOT = Path(__file__).parents[2]
 VERSION = ngram_metrics.__version__
 #: The package in the working tree, by path: compiled files are no part of it.
@@ -55,62 +52,16 @@ for path in sorted(root.rglob("*.py")):
 command.load()(["--version"])
 """
 
-#: What each extra is for, in a few lines that fail without it.
+#: What each extra is for, in a line that fails without it.
 EXTRAS = {
-    "ignite": """
-from ngram_metrics.ignite import Bleu
-metric = Bleu(ngram=1)
-metric.update((["a"], [["a"]]))
-assert metric.compute() == 1
-""",
-    "tokenizers": """
-from ngram_metrics.functional import bleu_score
-for name in ("ja-mecab", "ko-mecab"):
-    assert bleu_score(["a b c d"], ["a b c d"], tokenizer=name) == 1
-""",
-    "spm": """
-import io, sentencepiece
-from ngram_metrics.functional import bleu_score
-model, lines = io.BytesIO(), iter(["the cat sat on the mat"] * 20)
-sentencepiece.SentencePieceTrainer.train(sentence_iterator=lines, model_writer=model, vocab_size=15)
-tokenizer = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
-assert bleu_score(["the cat sat"], ["the cat sat"], tokenizer=tokenizer) == 1
-""",
-    "plot": """
-from ngram_metrics import ChrF
-metric = ChrF()
-metric.update(["a b"], ["a b"])
-metric.plot()[0].savefig("plot.png")
-""",
-    "report": """
-from ngram_metrics import evaluate
-evaluate({"base": ["a b"], "tuned": ["a c"]}, ["a b"]).write_report("page.html")
-""",
-    "lightning": """
-from lightning import LightningModule, Trainer
-from ngram_metrics import ChrF
-from ngram_metrics.lightning import ScoresCallback
-import torch
-class Model(LightningModule):
-    def validation_step(self, batch, index):
-        return {"preds": ["a b"], "target": ["a b"]}
-callback, quiet = ScoresCallback({"chrf": ChrF()}), dict(logger=False, enable_progress_bar=False)
-trainer = Trainer(callbacks=[callback], enable_checkpointing=False, accelerator="cpu", **quiet)
-(logged,) = trainer.validate(Model(), torch.utils.data.DataLoader([0]), verbose=False)
-assert logged["val/chrf"] == 1, logged
-""",
-    "tensorboard": """
-from torch.utils.tensorboard import SummaryWriter
-from ngram_metrics import ChrF
-from ngram_metrics._core.scoring.segment_table import SegmentTable
-with SummaryWriter("runs") as writer:
-    writer.add_text("a", "b")
-""",
-    "cli": """
-import subprocess, sys, tqdm
-command = [sys.executable, "-m", "ngram_metrics", "--version"]
-assert "ngram-metrics" in subprocess.run(command, capture_output=True, check=True, text=True).stdout
-""",
+    "ignite": "import ngram_metrics.ignite",
+    "tokenizers": "[functional.bleu_score(['a'], ['a'], tokenizer=name) for name in ('ja-mecab', 'ko-mecab')]",
+    "spm": "import sentencepiece; Bleu(tokenizer=sentencepiece.SentencePieceProcessor())",
+    "plot": "metric = ChrF(); metric.update(['a b'], ['a b']); metric.plot()[0].savefig('plot.png')",
+    "report": "evaluate(['a b'], ['a c']).write_report('page.html')",
+    "lightning": "import ngram_metrics.lightning",
+    "tensorboard": "from torch.utils.tensorboard import SummaryWriter; SummaryWriter('runs').add_text('a', 'b')",
+    "cli": "import tqdm",
 }
 #: The variables of this process, without what would let another Python find its packages.
 OUTSIDE = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
@@ -142,14 +93,8 @@ def _check_smoke(output: str, installed: Path) -> None:
 
 
 @pytest.mark.programs
-def test_both_files_carry_the_version(dist: Path):
-    names = {path.name for path in dist.iterdir()}
-    assert names == {f"ngram_metrics-{VERSION}.tar.gz", f"ngram_metrics-{VERSION}-py3-none-any.whl"}
-
-
-@pytest.mark.programs
 def test_the_wheel_holds_the_package_and_nothing_else(dist: Path):
-    with zipfile.ZipFile(only(dist, "*.whl")) as wheel:
+    with zipfile.ZipFile(only(dist, f"ngram_metrics-{VERSION}-py3-none-any.whl")) as wheel:
         names = set(wheel.namelist())
         info = f"ngram_metrics-{VERSION}.dist-info"
         metadata = wheel.read(f"{info}/METADATA").decode()
@@ -167,7 +112,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(dist: Path):
 
 @pytest.mark.programs
 def test_the_sdist_holds_what_is_needed_to_build_and_to_test(dist: Path):
-    with tarfile.open(only(dist, "*.tar.gz")) as sdist:
+    with tarfile.open(only(dist, f"ngram_metrics-{VERSION}.tar.gz")) as sdist:
         names = {member.name.partition("/")[2] for member in sdist.getmembers() if member.isfile()}
     assert names >= SOURCES
     for name in ("LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml", "constraints.txt", "PKG-INFO"):
@@ -233,7 +178,7 @@ def test_an_extra_alone_is_enough_for_what_it_is_for(extra: str, alone: Path, di
     (beneath,) = alone.parents[1].glob("lib/python*/site-packages")
     (packages / "beneath.pth").write_text(f"{beneath}\n")
     python = folder / "bin" / "python"
-    program = [python, "-c", EXTRAS[extra]]
+    program = [python, "-c", f"from ngram_metrics import Bleu, ChrF, evaluate, functional; {EXTRAS[extra]}"]
     # Jinja2 is there already: torch brings it too.
     assert (
         extra == "report"

@@ -1,18 +1,18 @@
-"""What a release takes besides the package names its version, its dependencies and its programs."""
+"""What a release takes besides the package: recipe, citation, and workflows that run what CONTRIBUTING.md says."""
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from packages import PROJECT
 
 import ngram_metrics
 
-yaml = pytest.importorskip("yaml")
-
 ROOT = Path(__file__).parents[2]
-if not (ROOT / "conda").is_dir():
-    pytest.skip("no recipe here: it is no part of the sdist", allow_module_level=True)
+if not (ROOT / ".github").is_dir():
+    pytest.skip("no recipe and no workflows here: they are no part of the sdist", allow_module_level=True)
 RECIPE = yaml.load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8"), yaml.BaseLoader)
 
 
@@ -35,3 +35,43 @@ def test_the_recipe_has_the_dependencies_and_the_program_of_the_package():
         f"{name} = {function}" for name, function in PROJECT["scripts"].items()
     ]
     assert RECIPE["about"]["license"] == PROJECT["license"]
+
+
+def workflow(name: str) -> dict[str, Any]:
+    # BaseLoader leaves everything text: YAML would read the key `on` as true.
+    return yaml.load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text(), yaml.BaseLoader)
+
+
+def test_the_gate_runs_every_check_that_contributors_are_told_to_run():
+    section = (ROOT / "CONTRIBUTING.md").read_text().partition("\n## Check\n")[2].partition("\n## ")[0]
+    checks = re.findall(r"^    (\S.*)$", section, re.MULTILINE)
+    assert {f"python -m pytest --numprocesses=logical{chosen}" for chosen in ("", " -m grid", " -m programs")} <= set(
+        checks
+    )
+    gate = (ROOT / ".ci" / "run").read_text()
+    for check in checks:
+        program, _, options = check.partition(" ")
+        assert f'"$bin/{program}" {options}'.strip() in gate
+
+
+def test_the_oldest_versions_are_the_floors():
+    matrix = {entry["name"]: entry for entry in workflow("test")["jobs"]["versions"]["strategy"]["matrix"]["include"]}
+    project = (ROOT / "pyproject.toml").read_text()
+    floors = dict(re.findall(r'"(numpy|torch|torchmetrics|pytorch-ignite)>=([\d.]+)"', project))
+    pins = dict(pin.split("==") for pin in matrix["oldest"]["pins"].split())
+    assert pins.keys() == floors.keys()
+    for name, floor in floors.items():
+        assert f"{pins[name]}.".startswith(f"{floor}.")
+    assert PROJECT["requires-python"] == f">={matrix['oldest']['python']}"
+    assert matrix["newest"]["pins"] == ""
+
+
+def test_every_python_that_the_package_names_is_run():
+    named = re.findall(r"Programming Language :: Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    assert PROJECT["requires-python"] == f">={named[0]}"
+    jobs = workflow("test")["jobs"]
+    run = [entry["python"] for entry in jobs["versions"]["strategy"]["matrix"]["include"]]
+    run += [
+        step["with"]["python-version"] for step in jobs["gate"]["steps"] if "python-version" in step.get("with", {})
+    ]
+    assert sorted(run) == sorted(named)

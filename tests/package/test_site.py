@@ -10,7 +10,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from documentation import DOCS, PAGES, PARSER, ROOT, blocks, public_names
+from documentation import DOCS, PAGES, ROOT, public_names
 
 pytestmark = pytest.mark.programs
 
@@ -60,15 +60,6 @@ def test_formulas_are_mathml_without_a_script(site: Path):
         assert not any("\\" in unescape(each) for each in re.findall(r"<math\b.*?</math>", article, re.DOTALL)), (
             page.name
         )
-
-
-def test_copy_buttons_leave_out_prompts_and_output(site: Path):
-    page = (site / "metrics" / "overlap.html").read_text(encoding="utf-8")
-    copied = [unescape(block) for block in re.findall(r'<pre[^>]* data-copy="([^"]*)"', page)]
-    sessions_of_page = blocks(DOCS / "metrics/overlap.md", "python")
-    assert len(copied) == len(sessions_of_page) > 1
-    for code, session in zip(copied, sessions_of_page, strict=True):
-        assert code.splitlines() == "".join(example.source for example in PARSER.get_examples(session)).splitlines()
 
 
 def test_the_site_fetches_nothing(site: Path):
