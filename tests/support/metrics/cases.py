@@ -205,7 +205,7 @@ _LOWERCASE, _STEMMED = {"lowercase": True}, {"use_stemmer": True}
 _13A, _SUMS = {"tokenizer": "13a"}, {"confidence": None}
 #: What ignite's class has other defaults for.
 _BLEU = {"smooth": "exp", "effective_order": False, "tokenizer": "13a"}
-_LSUM = {"rouge_keys": ("rouge1", "rougeLsum"), "segment_separator_id": SEPARATOR}
+_LSUM = {"rouge_keys": ("rouge1", "rougeLsum"), "sentence_separator_id": SEPARATOR}
 _AVG = {"rouge_keys": ("rouge2", "rougeL"), "accumulate": "avg"}
 _OWN = (
     _text("Bleu-text", Bleu, {**_BLEU, "ngram": 2}, _LOWERCASE, {"tokenizer": None}, tried="micro macro none"),
