@@ -21,15 +21,20 @@ _SESSION = re.compile(r"^( *)```python\n(\1>>> .*?)\n+\1```$", re.MULTILINE | re
 _BLOCK = re.compile(r"<pre\b([^>]*)>(?:(?!</pre>).)*</pre>", re.DOTALL)
 _NAME = re.compile(r"(?<=doc-object-name )([^>]*>)([\w.]+)")
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">(.*?)</\1>', re.DOTALL)
-#: Links to scripts, on a line of their own: where the site is not built, the block above them is empty.
-_SCRIPTS = re.compile(r"^(?:(?:, )?\[`(examples/[\w/]+\.py)`\]\((?:\.\./)+\1\))+\n", re.MULTILINE)
+#: A link to a script on a line of its own, which the site shows as the code of the script.
+_SCRIPT = re.compile(r"^\[`(examples/[\w/]+\.py)`\]\((?:\.\./)+\1\)$", re.MULTILINE)
 _PAGE = re.compile(r"\bdocs/([\w/]+)\.md\b")
 _TITLE = re.compile("^# (.+)", re.MULTILINE)
 
 
 def on_page_markdown(markdown: str, **kwargs: Any) -> str:
-    """Mark code with prompts as a Python session, and leave out links to scripts, which the page shows."""
-    return _SESSION.sub(r"\1```pycon\n\2\n\1```", _SCRIPTS.sub("", markdown))
+    """Mark code with prompts as a Python session, and show the scripts that the page links to."""
+    return _SESSION.sub(r"\1```pycon\n\2\n\1```", _SCRIPT.sub(_show_script, markdown))
+
+
+def _show_script(link: re.Match[str]) -> str:
+    code = (Path(__file__).parents[1] / link[1]).read_text(encoding="utf-8")
+    return f'```python title="{link[1]}"\n{code}```'
 
 
 def on_page_content(html: str, page: Any, **kwargs: Any) -> str:

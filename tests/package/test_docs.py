@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 import yaml
-from documentation import BLOCK, DOCS, INCLUDED, PAGES, PARSER, ROOT, TEXTS, blocks, public_names
+from documentation import BLOCK, DOCS, PAGES, PARSER, ROOT, TEXTS, blocks, public_names
 from torch.utils.data import DataLoader
 
 import ngram_metrics
@@ -70,14 +70,6 @@ def test_every_exception_is_still_needed():
     for page, test in RUN_ELSEWHERE.items():
         assert page in map(named, PROGRAMS)
         assert Path(page).name in (ROOT / "tests" / test).read_text(encoding="utf-8")
-
-
-def test_a_page_links_to_the_scripts_that_it_includes():
-    for page in PAGES:
-        text = page.read_text(encoding="utf-8")
-        for path in INCLUDED.findall(text):
-            assert (ROOT / path).is_file(), f"{named(page)}: {path}"
-            assert f"[`{path}`](../../{path})" in text, f"{named(page)}: {path}"
 
 
 def test_code_has_a_language_and_sessions_are_doctests():

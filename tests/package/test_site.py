@@ -84,9 +84,9 @@ def test_the_search_index_has_every_page(site: Path):
 
 #: What users search for, and the page that answers it.
 SEARCHES = {
-    "per-segment scores": "concepts/averages_and_devices.html",
-    "sentence scores": "concepts/averages_and_devices.html",
-    "GPU": "concepts/averages_and_devices.html",
+    "per-segment scores": "metrics/bleu.html",
+    "sentence scores": "metrics/bleu.html",
+    "GPU": "guides/counting.html",
     "multi-GPU double counting": "start/troubleshooting.html",
     "BLEU 0 first epoch": "start/troubleshooting.html",
     "score different from sacrebleu": "start/troubleshooting.html",

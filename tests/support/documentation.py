@@ -12,8 +12,6 @@ PAGES = sorted(DOCS.rglob("*.md"))
 TEXTS = [*PAGES, *sorted(ROOT.glob("*.md"))]
 PARSER = doctest.DocTestParser()
 BLOCK = re.compile(r"^( *)```([\w-]*)[^\n]*\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
-#: A block that is nothing but a file of the repository, included when the site is built.
-INCLUDED = re.compile(r'--8<-- "(.+)"\n')
 
 
 def blocks(page: Path, language: str) -> list[str]:
