@@ -121,7 +121,7 @@ def test_the_command_line_page_has_every_option(capsys: pytest.CaptureFixture[st
 
 
 def test_the_page_of_the_signature_names_every_field():
-    page = (DOCS / "concepts/signature.md").read_text(encoding="utf-8")
+    page = (DOCS / "start/which_number.md").read_text(encoding="utf-8")
     table = page[page.index("| field | says |") :]
     assert [name for name in SIGNATURE_FIELDS if f"`{name}`" not in table] == []
 
