@@ -163,16 +163,15 @@ class Accumulator(Adaptor, Generic[Level]):
         shape = counted.leading_shape
         samples = shape[1] if shape and self.scorer.average == "none" else None
         codes = join_batch_codes(self._codes, batch_codes(counted.kind, samples))
-        rows = to_tensor(counted.rows)
-        added = {"row": rows.sum(0), "reference_range": to_tensor(counted.reference_range)}
+        added = {"row": to_tensor(counted.rows.sum(0)), "reference_range": to_tensor(counted.reference_range)}
         if self._keeps_rows:
-            added["rows"] = rows
+            added["rows"] = to_tensor(counted.rows)
         if self.scorer.average == "macro":
             added["score_sum"] = to_tensor(self.scorer.measure.score_rows(counted.rows).sum(0))
-        if not (rows.is_cpu and self.row.is_cpu):
+        if not (added["row"].is_cpu and self.row.is_cpu):
             added = self._send(added)
         states = {
-            "segments": self.segments + len(rows),
+            "segments": self.segments + len(counted.rows),
             "reference_range": torch.maximum(self.reference_range, added["reference_range"]),
             "row": self.row + added["row"],
         }

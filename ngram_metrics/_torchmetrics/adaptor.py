@@ -114,19 +114,25 @@ class Adaptor(torchmetrics.Metric):
         return copy_value(self._call_or_undo(super().forward, preds, target))
 
     def _wrap_update(self, update: Callable[..., None]) -> Callable[..., None]:
-        """Undo what a failed update has set, in the states and in torchmetrics' attributes."""
+        """Count an update, and undo what a failed one has set, in the states and in torchmetrics' attributes."""
         # Metric._wrap_update counts an update and drops the computed value before an error can occur.
-        count_updates = super()._wrap_update(update)
+
+        def count_update(*args: object, **kwargs: object) -> None:
+            self.__dict__.update(_computed=None, _update_count=self._update_count + 1)
+            with torch.set_grad_enabled(self._enable_grad):
+                update(*args, **kwargs)
+            if self.compute_on_cpu:
+                self._move_list_states_to_cpu()
 
         @functools.wraps(update)
         def update_or_undo(*args: object, **kwargs: object) -> None:
             if torch.compiler.is_compiling():
-                # A graph holds for one number of updates: torchmetrics' count of them would compile each step anew.
+                # A graph holds for one number of updates: a count of them would compile each step anew.
                 self._update_count = max(1, self._update_count)
                 self._computed = None
                 update(*args, **kwargs)
                 return
-            self._call_or_undo(count_updates, *args, **kwargs)
+            self._call_or_undo(count_update, *args, **kwargs)
 
         return update_or_undo
 
@@ -151,7 +157,7 @@ class Adaptor(torchmetrics.Metric):
                 return copy_value(cast(Value, self._computed))
             value = self.call_synced(lambda: compute_or_warn(*args, **kwargs), self._to_sync)
             if self.compute_with_cache:
-                self._computed = value  # type: ignore[assignment]  # torchmetrics declares None
+                self.__dict__["_computed"] = value  # Module.__setattr__ would look for a module or a parameter
             return copy_value(value)
 
         return compute_or_reuse

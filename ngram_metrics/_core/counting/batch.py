@@ -11,7 +11,6 @@ equal id may be another token.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias
@@ -226,9 +225,10 @@ def number_tokens(parts: Iterable[Sequence[Hashable]], end: Hashable) -> tuple[I
     numbered: list[Integers] = []
     bound = FIRST_TOKEN
     for tokens in parts:
-        numbers: defaultdict[Hashable, int] = defaultdict(count(FIRST_TOKEN).__next__, {end: END_OF_HYPOTHESIS})
-        numbered.append(np.fromiter(map(numbers.__getitem__, tokens), np.int64, len(tokens)))
-        bound = max(bound, len(numbers) + FIRST_TOKEN)
+        numbers: dict[Hashable, int] = {end: END_OF_HYPOTHESIS}
+        # A token has the number of the place where it is first seen.
+        numbered.append(np.fromiter(map(numbers.setdefault, tokens, count(FIRST_TOKEN)), np.int64, len(tokens)))
+        bound = max(bound, len(tokens) + FIRST_TOKEN)
     return _join(numbered), bound
 
 
