@@ -28,7 +28,8 @@ class Bleu(Accumulator[Level]):
 
     Args:
         ngram: the longest order, 1 to 1,000.
-        smooth: ``no_smooth``, ``smooth1``, ``nltk_smooth2``, ``smooth2``, ``none``, ``floor``, ``add-k`` or ``exp``.
+        smooth: ``no_smooth``, ``smooth1``, ``nltk_smooth2``, ``smooth2``, ``nltk_smooth3``, ``none``, ``floor``,
+            ``add-k`` or ``exp``.
         smooth_value: the value for ``floor`` (default 0.1) and ``add-k`` (default 1).
         average: ``"micro"`` (corpus), ``"macro"`` (mean of the segments) or ``"none"`` (one score per segment).
         weights: one weight for each order; None for equal weights.

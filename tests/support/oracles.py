@@ -78,6 +78,9 @@ def bleu_precision(counts: BleuCounts, order: int, smooth: str, value: float | N
     if smooth in ("smooth2", "add-k") and order > 1:
         added = 1 if value is None else value
         m, t = m + added, t + added
+    if smooth == "nltk_smooth3":
+        zeros = [n for n in range(order) if counts.matches[n] == 0]
+        return (m or 0.5 ** len(zeros)) / max(1, t)
     if t == 0:
         return 0.0
     if m == 0 and smooth == "floor":

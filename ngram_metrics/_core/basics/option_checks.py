@@ -12,8 +12,8 @@ from typing import Any, Literal, SupportsIndex, TypeAlias, get_args
 
 #: How segments become one score: the score of the summed counts, the mean of the scores, or no averaging.
 Average = Literal["micro", "macro", "none"]
-#: The names of BLEU's smoothings: ignite's, then sacrebleu's.
-Smoothing = Literal["no_smooth", "smooth1", "nltk_smooth2", "smooth2", "none", "floor", "add-k", "exp"]
+#: The names of BLEU's smoothings: ignite's, nltk's method3, then sacrebleu's.
+Smoothing = Literal["no_smooth", "smooth1", "nltk_smooth2", "smooth2", "nltk_smooth3", "none", "floor", "add-k", "exp"]
 SMOOTHINGS: tuple[Smoothing, ...] = get_args(Smoothing)
 #: The longest order of n-grams. Each order takes time, and 8 bytes or more per segment. The limit is far above any
 #: useful order, so that a misplaced number is an error and not an endless run.

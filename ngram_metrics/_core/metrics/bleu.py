@@ -25,16 +25,17 @@ smooth2            n > 1, always: (m + 1) / (t + 1)              ignite ``smooth
 floor              smooth_value / t, by default 0.1              sacrebleu ``floor``
 add-k              n > 1, always: (m + k) / (t + k), k = 1       sacrebleu ``add-k``
 exp                1 / (2^k t) for the k-th order without match  sacrebleu ``exp``; nltk ``method3`` where t > 0
+nltk_smooth3       the same, with max(1, t) for t                nltk ``method3``
 =================  ============================================  ===================================================
 
 Differences from other packages:
 
 1. nltk ``method0`` gives about 1e-231 if an order has no match; here the score is 0, as in ignite and sacrebleu.
 2. An order longer than every hypothesis has ``t_n = 0``. sacrebleu scores 0, and so do ``none``, ``floor`` and
-   ``exp``; ignite divides by 1 instead, and so do ``smooth1`` and ``nltk_smooth2``. nltk does so segment by segment,
-   so its corpus score counts an n-gram for each segment that has none. ``effective_order=True`` leaves such orders
-   out, as sacrebleu does, and distributes their weight over the others in proportion. Under ``add-k`` and ``smooth2``
-   the added counts give every order n-grams, as in sacrebleu.
+   ``exp``; ignite divides by 1 instead, and so do ``smooth1``, ``nltk_smooth2`` and ``nltk_smooth3``. nltk does so
+   segment by segment, so its corpus score counts an n-gram for each segment that has none. ``effective_order=True``
+   leaves such orders out, as sacrebleu does, and distributes their weight over the others in proportion. Under
+   ``add-k`` and ``smooth2`` the added counts give every order n-grams, as in sacrebleu.
 3. torchmetrics takes the first of two equally near reference lengths, and its ``smooth=True`` scores 0 if an order has
    no match; this package does neither.
 4. ignite's ``Bleu`` divides in float32 under ``no_smooth``; here everything is float64.
@@ -81,6 +82,8 @@ if TYPE_CHECKING:
 _SMOOTH_VALUES = {"smooth1": 0.1, "nltk_smooth2": 1.0, "smooth2": 1.0, "floor": 0.1, "add-k": 1.0}
 #: The smoothings that add a value to the matches and to the n-grams of each order but the first.
 _ADDING = ("nltk_smooth2", "smooth2", "add-k")
+#: The smoothings that count one n-gram in an order without n-grams.
+_AS_IF_ONE_NGRAM = ("smooth1", "nltk_smooth2", "nltk_smooth3")
 _SMOOTH_OF_TORCHMETRICS = (
     "torchmetrics' smooth=True adds 1 to the counts of the orders above 1, as 'add-k' and 'smooth2' do, "
     "and its smooth=False is 'no_smooth'"
@@ -187,7 +190,7 @@ class BleuMeasure(Measure[BleuStatistics]):
         xp = namespace(statistics.matches)
         matches, totals = statistics.matches, statistics.totals
         value = self.smoothing_value
-        if self.smooth in ("smooth1", "nltk_smooth2"):
+        if self.smooth in _AS_IF_ONE_NGRAM:
             totals = at_least(totals, 1)
         if self.smooth in _ADDING:
             matches, totals = (
@@ -195,7 +198,7 @@ class BleuMeasure(Measure[BleuStatistics]):
             )
         elif self.smooth in ("smooth1", "floor"):
             matches = at_least(matches, value)  # which is at most 1
-        elif self.smooth == "exp":
+        elif self.smooth in ("exp", "nltk_smooth3"):
             # The first order without a match counts 1 / 2, the second 1 / 4, and so on.
             matches = xp.maximum(matches, xp.cumprod(at_most(at_least(matches, 0.5), 1), -1))
         # Weights and added values may be too small for ``divide``.

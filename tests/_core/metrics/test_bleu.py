@@ -146,7 +146,7 @@ def test_the_brevity_penalty_falls_with_the_length_and_is_zero_for_an_empty_hypo
     assert parts["brevity_penalty"].tolist() == close([0, 1, math.exp(-0.5), 1])
 
 
-NLTK = {"smooth1": "method1", "nltk_smooth2": "method2", "exp": "method3"}
+NLTK = {"smooth1": "method1", "nltk_smooth2": "method2", "exp": "method3", "nltk_smooth3": "method3"}
 
 
 def long_enough(order):
@@ -167,7 +167,7 @@ def test_scores_are_those_of_nltk(data, smooth, ngram):
     assert sentences(metric, batch) == close(expected)
 
 
-@given(batches, st.sampled_from(["smooth1", "nltk_smooth2"]), st.integers(1, 6))
+@given(batches, st.sampled_from(["smooth1", "nltk_smooth2", "nltk_smooth3"]), st.integers(1, 6))
 def test_sentences_shorter_than_an_order_score_as_in_nltk_under_its_own_smoothings(batch, smooth, ngram):
     smoothing, weights = getattr(SmoothingFunction(), NLTK[smooth]), (1 / ngram,) * ngram
     expected = [nltk_sentence_bleu(references, hypothesis, weights, smoothing) for hypothesis, references in batch]
