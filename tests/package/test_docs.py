@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterator
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,13 +23,16 @@ from documentation import BLOCK, DOCS, PAGES, PARSER, ROOT, TEXTS, blocks, publi
 from torch.utils.data import DataLoader
 
 import ngram_metrics
+from ngram_metrics import Bleu, ChrF
 from ngram_metrics import _cli as cli
 from ngram_metrics._core.scoring.signature import SIGNATURE_FIELDS
 
 #: Blocks of Python that are compiled and do not run here, by a line of theirs, and why.
 NOT_RUN = {
+    "class Translator(LightningModule)": "a test below runs it with a model of its own",
+    "evaluator = Engine(": "a test below runs it with a model of its own",
+    "trainer = Seq2SeqTrainer(model": "a test below runs it with a trainer of its own",
     'evaluate({"epoch 9": outputs_9': "a test below runs it on texts of its own",
-    "figure, axis = chrf.plot([chrf(outputs, references)": "a test below runs it on texts of its own",
     "compiled = torch.compile(reward, fullgraph=True, dynamic=False)": "C++ is generated and compiled for a long time",
     "from icu4py.breakers import WordBreaker": "needs ICU; a test of the tokenizers runs it",
 }
@@ -220,19 +223,22 @@ EPOCH = [
 TRANSLATIONS = {"1": "the cat sat on the mat", "2": "it was asleep"}
 
 
-def readme_snippet(framework: str) -> dict[str, Any]:
-    """What a snippet of the README defines; the model that it leaves out looks translations up."""
-    (snippet,) = (code for code in blocks(ROOT / "README.md", "python") if code.startswith(f"from {framework}"))
-    names: dict[str, Any] = {"translate": lambda sources: [TRANSLATIONS[source] for source in sources]}
+def readme_snippet(word: str, **names: Any) -> dict[str, Any]:
+    """What the snippet of the README with a word defines, from names that a user has."""
+    (snippet,) = (code for code in blocks(ROOT / "README.md", "python") if word in code)
     exec(compile(snippet, "README.md", "exec"), names)
     return names
 
 
+def translate(sources: list[str]) -> list[str]:
+    return [TRANSLATIONS[source] for source in sources]
+
+
 def test_the_lightning_snippet_of_the_readme_logs_the_score_of_an_epoch():
     lightning = pytest.importorskip("lightning.pytorch")
-    names = readme_snippet("lightning")
+    names = readme_snippet("LightningModule", LightningModule=lightning.LightningModule, Bleu=Bleu)
     model = names["Translator"]()
-    model.translate = names["translate"]
+    model.translate = translate
     options = dict.fromkeys(("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary"), False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Lightning's, of the number of workers
@@ -242,19 +248,31 @@ def test_the_lightning_snippet_of_the_readme_logs_the_score_of_an_epoch():
 
 
 def test_the_ignite_snippet_of_the_readme_prints_at_the_end_of_an_epoch(capsys: pytest.CaptureFixture[str]):
-    pytest.importorskip("ignite")
-    readme_snippet("ignite")["evaluator"].run(EPOCH)
-    assert capsys.readouterr().out == "BLEU 43.8\n"
+    engine = pytest.importorskip("ignite.engine")
+    names = readme_snippet("ngram_metrics.ignite", Engine=engine.Engine, Events=engine.Events, translate=translate)
+    names["evaluator"].run(EPOCH)
+    assert f"{100 * float(capsys.readouterr().out):.1f}" == "43.8"
 
 
-def test_the_code_beside_the_pictures_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_trainer_snippet_of_the_readme_passes_metrics_that_count_batches():
+    pytest.importorskip("transformers")
+    tokenizer = SimpleNamespace(
+        all_special_ids=[0], batch_decode=lambda rows, **_: [" ".join(map(str, row)) for row in rows]
+    )
+    given: dict[str, Any] = {"Seq2SeqTrainingArguments": lambda folder, **options: options}
+    given["Seq2SeqTrainer"] = lambda *parts, **options: (parts, options)
+    others = dict.fromkeys(("model", "collator", "train_set", "eval_set"))
+    names = readme_snippet("ComputeMetrics", Bleu=Bleu, ChrF=ChrF, tokenizer=tokenizer, **given, **others)
+    (_, arguments, *_), options = names["trainer"]
+    assert arguments == {"predict_with_generate": True, "batch_eval_metrics": True}
+    predicted = SimpleNamespace(predictions=[[5, 6, 7, 8, 9]], label_ids=[[5, 6, 7, 8, 9]])
+    assert options["compute_metrics"](predicted, compute_result=True) == {"bleu": 1.0, "chrf": 1.0}
+
+
+def test_the_comparison_of_the_readme_writes_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    outputs = {f"outputs_{epoch}": ["the cat sat", f"it rained {epoch} times"] for epoch in (1, 2, 3, 9, 10)}
-    names = {"references": ["the cat sat", "it rained 3 times"], **outputs}
-    snippets = [code for code in blocks(ROOT / "README.md", "python") if "outputs_" in code]
-    assert len(snippets) == 2
-    for snippet in snippets:
-        exec(compile(snippet, "README.md", "exec"), names)
+    outputs = {f"outputs_{epoch}": ["the cat sat", f"it rained {epoch} times"] for epoch in (9, 10)}
+    readme_snippet("outputs_9", references=["the cat sat", "it rained 3 times"], **outputs)
     assert Path("report.html").stat().st_size > 10_000
 
 
