@@ -32,7 +32,7 @@ NOT_RUN = {
     "class Translator(LightningModule)": "a test below runs it with a model of its own",
     "evaluator = Engine(": "a test below runs it with a model of its own",
     "trainer = Seq2SeqTrainer(model": "a test below runs it with a trainer of its own",
-    'evaluate({"epoch 9": outputs_9': "a test below runs it on texts of its own",
+    'systems = {"epoch 9": outputs_9': "a test below runs it on texts of its own",
     "compiled = torch.compile(reward, fullgraph=True, dynamic=False)": "C++ is generated and compiled for a long time",
     "from icu4py.breakers import WordBreaker": "needs ICU; a test of the tokenizers runs it",
 }
@@ -272,7 +272,8 @@ def test_the_trainer_snippet_of_the_readme_passes_metrics_that_count_batches():
 def test_the_comparison_of_the_readme_writes_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     outputs = {f"outputs_{epoch}": ["the cat sat", f"it rained {epoch} times"] for epoch in (9, 10)}
-    readme_snippet("outputs_9", references=["the cat sat", "it rained 3 times"], **outputs)
+    names = {"ngram_metrics": ngram_metrics, "references": ["the cat sat", "it rained 3 times"]}
+    readme_snippet("outputs_9", **names, **outputs)
     assert Path("report.html").stat().st_size > 10_000
 
 
