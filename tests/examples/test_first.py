@@ -2,8 +2,6 @@
 
 import json
 import re
-import runpy
-import sys
 from pathlib import Path
 
 import pytest
@@ -44,28 +42,6 @@ def test_a_script_with_a_folder_of_checkpoints_runs_twice(tmp_path: Path):
     assert first == second
 
 
-#: The scripts that need a package.
-NEEDED = {
-    "lightning": ["first_lightning", "lightning_run"],
-    "ignite": ["first_ignite", "ignite_run", "distributed"],
-    "transformers": ["first_trainer"],
-    "trl": ["first_grpo", "first_causal"],
-    "accelerate": ["first_accelerate"],
-    "matplotlib": ["restore_text"],
-    "ray": ["ray_scores"],
-}
-
-
-@pytest.mark.parametrize(("script", "missing"), [(one, name) for name, scripts in NEEDED.items() for one in scripts])
-def test_a_script_says_what_to_install(script: str, missing: str, monkeypatch: pytest.MonkeyPatch):
-    for name in [missing, *(name for name in sys.modules if name.startswith(f"{missing}."))]:
-        monkeypatch.setitem(sys.modules, name, None)
-    path = EXAMPLES / f"{script}.py"
-    monkeypatch.syspath_prepend(path.parent)
-    with pytest.raises(SystemExit, match=r"^[\w.]+ is not installed: pip install \S+"):
-        runpy.run_path(str(path))
-
-
 @pytest.mark.slow
 def test_two_processes_score_what_one_does(tmp_path: Path):
     # The models go through other steps: what is compared is the best score, that of a model that has converged.
@@ -73,24 +49,6 @@ def test_two_processes_score_what_one_does(tmp_path: Path):
     together = chrf_by_epoch(printed("first_ignite", tmp_path / "2", launch=TORCHRUN))
     lightning = chrf_by_epoch(printed("first_lightning", tmp_path / "3", "--devices", "2"))
     assert max(alone) == max(together) == max(lightning)
-
-
-@pytest.mark.slow
-def test_the_trainer_reports_scores_of_generated_text(tmp_path: Path):
-    pytest.importorskip("accelerate")
-    text = printed("first_trainer", tmp_path, "--out", str(tmp_path))
-    assert 0.2 < float(re.search(r"'eval_chrf': ([\d.]+)\}\n$", text)[1]) <= 1
-    assert "best: " in text
-
-
-@pytest.mark.slow
-def test_a_policy_is_trained_by_trl(tmp_path: Path):
-    pytest.importorskip("trl", reason="TRL brings pandas, pyarrow and datasets: it is installed by hand")
-    printed("first_grpo", tmp_path, "--steps", "2", "--out", str(tmp_path))
-    log = json.loads((tmp_path / "log.json").read_text())
-    rewards = [[step[f"rewards/{name}/mean"] for step in log] for name in ("chrf", "bleu")]
-    assert [len(of_steps) for of_steps in rewards] == [2, 2]
-    assert all(0 <= reward <= 1 for of_steps in rewards for reward in of_steps)
 
 
 @pytest.mark.slow

@@ -1,11 +1,19 @@
-"""The example of a metric of one's own counts as counters do, alone, in a collection, and on two processes."""
+"""The examples of a metric of one's own, and for several processes and Ray: they count as plain loops do."""
 
+import re
 import runpy
+from pathlib import Path
 
 import oracles
+import pyarrow
+import pyarrow.parquet
 import pytest
+import sacrebleu
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from programs import EXAMPLES, TORCHRUN, start
+from systems import output, references
 from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu
@@ -41,3 +49,80 @@ def test_processes_report_what_one_does():
     assert start(EXAMPLE) == f"{expected}\n"
     # torchrun starts Python without a buffer: the ends of two lines may come after both.
     assert start(EXAMPLE, launch=TORCHRUN).replace("\n", "") == str(expected) * 2
+
+
+ERROR_RATES = EXAMPLES / "error_rates.py"
+TEXTS = st.lists(st.sampled_from(["a", "b", "cc"]), min_size=1, max_size=6).map(" ".join)
+
+
+def edit_distance(hypothesis, reference) -> int:
+    """The edits by Wagner and Fischer's table."""
+    row = list(range(len(reference) + 1))
+    for index, token in enumerate(hypothesis, 1):
+        above, row = row, [index]
+        for column, other in enumerate(reference):
+            row.append(min(above[column] + (token != other), above[column + 1] + 1, row[column] + 1))
+    return row[-1]
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=4))
+def test_the_rates_are_those_of_the_table(pairs):
+    error_rate = runpy.run_path(str(ERROR_RATES))["ErrorRate"]
+    for characters, split in ((False, str.split), (True, list)):
+        metric = error_rate(characters)
+        for hypothesis, reference in pairs:
+            metric.update([hypothesis], [reference])
+        edits = sum(edit_distance(*map(split, pair)) for pair in pairs)
+        assert metric.compute().item() == edits / sum(len(split(reference)) for _, reference in pairs)
+
+
+@pytest.mark.programs
+def test_two_processes_count_on_after_a_restart(tmp_path):
+    """Each of two runs counts a segment on each rank: 2 edits in 4 words, which the second adds to the first."""
+    for runs in (1, 2):
+        printed = start(ERROR_RATES, tmp_path, launch=TORCHRUN)
+        edits = sum(edit_distance(f"the cat {rank} sat", "the cat sat down") for rank in range(2))
+        expected = {"cer": round(edits / (2 * len("the cat sat down")), 4), "wer": 0.5}
+        assert printed.replace("\n", "") == str(expected) * 2
+        assert [int(torch.load(tmp_path / f"rank{rank}.pt")["wer.length"]) for rank in range(2)] == [4 * runs] * 2
+
+
+#: The metrics of torchmetrics, then those of ignite.
+NAMES = {
+    *("bleu", "rougeL_fmeasure", "rougeL_precision", "rougeL_recall", "chrf", "overlap"),
+    *("ignite bleu", "ignite rouge", "ignite chrf", "ignite overlap"),
+}
+
+
+@pytest.mark.programs
+def test_two_processes_report_what_one_does():
+    printed = start(EXAMPLES / "distributed.py", launch=TORCHRUN)
+    # Two processes write: where output is not buffered, the end of one's line may come after the other's line.
+    assert "rank 0 scores 4 of 7 segments" in printed
+    assert "rank 1 scores 3 of 7 segments" in printed
+    values = dict(re.findall(r"^(\S.*\S) +(0\.\d{6}) +in one process \2$", printed, re.MULTILINE))
+    assert set(values) == NAMES
+    assert all(0 < float(value) < 1 for value in values.values())
+    # What both frameworks report is the same.
+    assert values["chrf"] == values["ignite chrf"]
+    assert values["rougeL_fmeasure"] == values["ignite rouge"]
+    assert printed.splitlines()[-1] == "equal"
+
+
+@pytest.mark.engines
+def test_ray_scores_each_language_over_all_files(tmp_path: Path):
+    corpora = {"de": references(1500, seed=1), "fr": references(900, seed=2)}
+    texts = [
+        {"language": language, "output": hypothesis, "reference": reference}
+        for language, lines in corpora.items()
+        for hypothesis, reference in zip(output(lines, 0.3, seed=3), lines, strict=True)
+    ]
+    for index in range(3):  # each file, and each batch of the example, has segments of both languages
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(texts[index::3]), tmp_path / f"{index}.parquet")
+    printed = start(EXAMPLES / "ray_scores.py", str(tmp_path), folder=tmp_path, limit=300)
+    found = [line.split() for line in printed.splitlines() if line.startswith(("de ", "fr "))]
+    assert [line[:2] for line in found] == [["de", "1500"], ["fr", "900"]]
+    for language, _, score in found:
+        sides = zip(*((row["output"], row["reference"]) for row in texts if row["language"] == language), strict=True)
+        hypotheses, targets = map(list, sides)
+        assert float(score) == pytest.approx(sacrebleu.corpus_chrf(hypotheses, [targets]).score / 100, abs=1e-12)

@@ -53,11 +53,6 @@ def test_ignite_keeps_the_best_model_and_goes_on_with_the_scores_it_had(ignite_r
     assert {"trainer", "model", "optimizer", "stopper", "bleu", "chrf", "rouge", "overlap"} <= saved.keys()
 
 
-def test_ignite_has_nothing_to_go_on_from(ignite_run, tmp_path: Path):
-    with pytest.raises(SystemExit, match=r"expected a file last_checkpoint_\*.pt to go on from$"):
-        run(ignite_run, "--sentences", SENTENCES, "--out", tmp_path, "--resume")
-
-
 def report_of(path: Path) -> dict:
     (data,) = re.findall(r'id="data">(.*?)</script>', path.read_text(encoding="utf-8"))
     return json.loads(data)
@@ -128,3 +123,16 @@ def test_lightning_logs_the_scores_of_all_sentences_in_two_processes(tmp_path: P
     )
     printed = start(Path(lightning_run.__file__), "--epochs", 2, *options, "--resume")
     assert re.findall(r"epoch (\d)   val/bleu", printed) == ["1"]
+
+
+@pytest.fixture(scope="module")
+def reward():
+    return example("reward")
+
+
+def test_both_rewards_rise(reward, capsys):
+    run(reward, "--device", "cpu", "--steps", 40, "--every", 20)
+    lines = re.findall(r"step +(\d+)   chrF ([\d.]+)   BLEU ([\d.]+)", capsys.readouterr().out)
+    assert [int(step) for step, *_ in lines] == [0, 20, 40]
+    for first, last in zip(lines[0][1:], lines[-1][1:], strict=True):
+        assert float(last) > float(first) + 0.3

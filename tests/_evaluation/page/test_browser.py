@@ -1,16 +1,131 @@
-"""The page in a real browser: nothing asks for anything, and every control does what it says."""
+"""The page in a real browser: nothing asks for anything, every control does what it says, and everybody can use it."""
 
 import json
-import re
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import axe_core_python
 import pytest
-from browsing import choose, click, emulated, focused, press, segments, texts
-from report_pages import HOSTILE, NAME, REFERENCES, SEGMENTS, SYSTEMS, TITLE, write_report
+from report_pages import HOSTILE, NAME, REFERENCES, SEGMENTS, SYSTEMS, TITLE, data_of, write_report
+from systems import output, references
 
+from ngram_metrics import Bleu, ChrF
 from ngram_metrics.functional import bleu_score
 
 pytestmark = pytest.mark.programs
+
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--window-size=1280,900",
+)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator:
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    driver = shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        pytest.skip("no chromium, or no chromedriver: on Debian, apt-get install chromium chromium-driver")
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('browser')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    started.set_script_timeout(120)  # axe-core takes seconds, and the machine may be busy
+    yield started
+    started.quit()
+
+
+@pytest.fixture
+def page(browser, path: Path) -> Iterator:
+    """The page of the report of a file, newly opened."""
+    yield from opened(browser, path)
+
+
+# What a reader does with the page, and what the page then shows.
+
+
+def opened(browser, path: Path) -> Iterator:
+    """The page, newly opened; no test leaves an error in the console."""
+    browser.get("about:blank")
+    for kind in ("browser", "performance"):
+        browser.get_log(kind)
+    browser.get(path.as_uri())
+    yield browser
+    assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []
+    assert browser.execute_script("return window.ran") is None
+
+
+@contextmanager
+def emulated(page, width: int, scheme: str = "light") -> Iterator:
+    """A screen of another size, or colours of another scheme."""
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+    colours = [{"name": "prefers-color-scheme", "value": scheme}]
+    try:
+        page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": colours})
+        yield page
+    finally:
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def texts(page, selector: str) -> list[str]:
+    return page.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map((node) => node.textContent)", selector
+    )
+
+
+def visible(page, selector: str) -> list[str]:
+    """The texts of the elements that are shown."""
+    return page.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].filter((node) => node.checkVisibility())"
+        ".map((node) => node.textContent)",
+        selector,
+    )
+
+
+def segments(page) -> list[int]:
+    return [int(text.split()[1]) for text in texts(page, "article h3")]
+
+
+def choose(page, selector: str, value: str) -> None:
+    page.execute_script(
+        "const node = document.querySelector(arguments[0]); node.value = arguments[1];"
+        "for (const kind of ['input', 'change']) node.dispatchEvent(new Event(kind, { bubbles: true }))",
+        selector,
+        value,
+    )
+
+
+def click(page, selector: str) -> None:
+    page.execute_script("document.querySelector(arguments[0]).click()", selector)
+
+
+def press(page, key: str) -> None:
+    page.execute_script(
+        "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: arguments[0], bubbles: true }))", key
+    )
+
+
+def focused(page) -> str:
+    return page.execute_script("return document.activeElement.id")
+
+
+# One report of texts that try to be more than text.
 
 
 @pytest.fixture(scope="module")
@@ -138,22 +253,6 @@ def test_keys_and_links_lead_to_segments(page):
     ) == ("There is no segment 1000")
 
 
-def test_a_mark_of_significance_is_apart_from_its_number(page):
-    cells = page.execute_script(
-        "return [...document.querySelectorAll('#scores .mark')].map((node) => node.parentNode.innerText)"
-    )
-    assert cells
-    assert all(re.fullmatch(r"0\.\d{4} [+-]", cell) for cell in cells), cells
-
-
-def test_the_page_is_dark_and_narrow_where_that_is_asked_for(page):
-    background = "return getComputedStyle(document.body).backgroundColor"
-    light = page.execute_script(background)
-    with emulated(page, 390, "dark"):
-        assert page.execute_script(background) != light
-        assert page.execute_script("return document.scrollingElement.scrollWidth") <= 390
-
-
 @pytest.mark.parametrize(
     ("systems", "references"),
     [({"only": ["a b"]}, ["a c"]), ({"a": [""], "b": [""]}, [""]), ({"a": ["x y"], "b": ["x y"]}, [["x"], ["y x y"]])],
@@ -166,3 +265,180 @@ def test_small_reports_open(browser, tmp_path, systems, references):
     browser.get(path.as_uri())
     assert segments(browser) == [1]
     assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []
+
+
+LINES = references(60)
+NAMES = [f"run-{number:02}" for number in range(14)] + ["Word-Named-System-Of-Some-Team", "runs/2026/" + "x" * 90]
+MANY_SYSTEMS = {name: output(LINES, 0.05 + 0.03 * (number * 7 % 16), seed=number) for number, name in enumerate(NAMES)}
+MANY_SYSTEMS["run-03"] = ["", "la la la la la la la", *MANY_SYSTEMS["run-03"][2:]]
+MANY_SOURCES = [line[::-1] for line in LINES]
+DOMAINS = [("news", "sport", "science")[number % 3] for number in range(60)]
+IDS = [f"line-{number}-" + "x" * 200 for number in range(60)]
+
+
+@pytest.fixture(scope="module")
+def many_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    columns = {"domain": DOMAINS, "id": IDS}
+    metrics = {"BLEU": Bleu(), "chrF": ChrF(), "chrF++": ChrF(word_order=2)}
+    write_report(path, MANY_SYSTEMS, LINES, metrics, sources=MANY_SOURCES, groups=columns)
+    return path
+
+
+@pytest.fixture
+def many(browser, many_path: Path) -> Iterator:
+    yield from opened(browser, many_path)
+
+
+@pytest.fixture(scope="module")
+def data(many_path) -> dict:
+    return data_of(many_path)
+
+
+@pytest.fixture(params=[1280, 390])
+def screen(request, many):
+    """The page on a wide and on a narrow screen."""
+    with emulated(many, request.param):
+        yield many
+
+
+def test_the_table_shows_one_score_at_a_time_or_all(many, data):
+    assert visible(many, "#scores th.score") == ["BLEU"]
+    assert texts(many, "#scores tbody th") == data["systems"]
+    assert "brevity penalty" in " ".join(visible(many, "#scores thead th"))
+    choose(many, "#value", "chrF")
+    assert visible(many, "#scores th.score") == ["chrF"]
+    assert "brevity penalty" not in " ".join(visible(many, "#scores thead th"))
+    click(many, "#every")
+    assert visible(many, "#scores th.score") == ["BLEU", "chrF", "chrF++"]
+
+
+def test_the_chart_shows_the_chosen_score_with_its_intervals_in_the_order_given(many, data):
+    for value in data["values"]:
+        choose(many, "#value", value)
+        assert texts(many, "#chart figcaption") == [f"{value} of each system with its interval, in the order given"]
+        assert texts(many, "#chart title") == data["systems"]
+        place = """
+            const number = (node, name) => Number(node.getAttribute(name));
+            const all = (selector) => [...document.querySelectorAll(selector)];
+            return [all("#chart .dot").map((node) => [number(node, "cx"), number(node, "cy")]),
+                all("#chart .whisker").map((node) => [number(node, "x1"), number(node, "x2")])]"""
+        dots, whiskers = many.execute_script(place)
+        assert [y for _, y in dots] == sorted(y for _, y in dots)
+        entries = [entry[value] for entry in data["entries"]]
+        low, high = min(entries)[0], max(entries)[0]
+        left, right = min(dots)[0], max(dots)[0]
+        for entry, (x, _), ends in zip(entries, dots, whiskers, strict=True):
+            expected = [left + (right - left) * (score - low) / (high - low) for score in entry]
+            assert [x, *ends] == pytest.approx(expected, abs=0.01)
+        (points,) = many.execute_script("return [document.querySelector('#chart .curve').getAttribute('points')]")
+        assert [list(map(float, point.split(","))) for point in points.split()] == dots
+
+
+def test_nothing_is_wider_than_the_page(screen):
+    for box in screen.find_elements("css selector", "#chosen input:not(:checked)"):
+        screen.execute_script("arguments[0].click()", box)
+    width = "return [document.scrollingElement.scrollWidth, innerWidth]"
+    found, most = screen.execute_script(width)
+    assert found <= most
+    outside = """
+        const past = (inner, outer) => inner.left < outer.left - 1 || inner.right > outer.right + 1;
+        return [...document.querySelectorAll("svg *:not(title)")].filter((node) =>
+            past(node.getBoundingClientRect(), node.closest("svg").getBoundingClientRect()))
+            .map((node) => node.outerHTML)"""
+    assert screen.execute_script(outside) == []
+    if most == 1280:
+        scrolled = """
+            return [...document.querySelectorAll(".wide:not(#groups .wide)")]
+                .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.getAttribute("aria-label"))"""
+        assert screen.execute_script(scrolled) == []
+
+
+def test_segments_are_filtered_by_labels_and_found_by_source_and_id(many):
+    choose(many, "#order", "file")
+    choose(many, "#labels select", "1")
+    assert segments(many) == [number + 1 for number, domain in enumerate(DOMAINS) if domain == "sport"][:10]
+    choose(many, "#search", "line-4")
+    assert segments(many) == [5, 41, 44, 47, 50]
+    click(many, "#all")
+    assert texts(many, "#range")[0].endswith(" of 60 segments")
+    choose(many, "#search", MANY_SOURCES[7])
+    assert segments(many) == [8]
+    assert texts(many, "article .source .line") == [MANY_SOURCES[7]]
+    assert "domain: sport" in texts(many, "article header")[0]
+
+
+def test_groups_have_their_scores(many, data):
+    assert texts(many, "#column option") == ["domain"]
+    assert texts(many, "#groups caption") == ["BLEU by domain"]
+    assert texts(many, "#groups thead th") == ["domain", "segments", *data["systems"]]
+    assert texts(many, "#groups tbody th") == ["news", "sport", "science"]
+    assert texts(many, "#groups tbody td:nth-child(2)") == ["20", "20", "20"]
+    score, low, high = data["columns"][0]["groups"][1]["scores"]["BLEU"][2]
+    assert texts(many, "#groups tbody tr:nth-child(2) td:nth-child(5)") == [f"{score:.2f} [{low:.2f}, {high:.2f}]"]
+
+
+@pytest.mark.parametrize(("way", "sign"), [("worse", -1), ("better", 1)])
+def test_segments_are_filtered_by_their_change_against_the_baseline(many, data, way, sign):
+    compared = int(many.execute_script("return document.getElementById('compared').value"))
+    scores = data["scores"]["BLEU"]
+    changes = [sign * (ours - base) for ours, base in zip(scores[compared], scores[0], strict=True)]
+    choose(many, "#change", way)
+    choose(many, "#margin", "20")
+    expected = sum(change > 20 for change in changes)
+    assert 0 < expected < len(changes)
+    assert texts(many, "#range")[0].endswith(f" of {expected} segment{'s' * (expected != 1)}")
+    assert all(changes[segment - 1] > 20 for segment in segments(many))
+    click(many, "#all")
+    assert texts(many, "#range")[0].endswith(f" of {len(changes)} segments")
+
+
+def test_flags_lead_to_their_segments(many):
+    row = NAMES.index("run-03") + 1
+    counts = texts(many, f"#flags tbody tr:nth-child({row}) td")
+    assert [text.partition(" ")[0] for text in counts][:2] == ["1", "0"]
+    click(many, f"#flags tbody tr:nth-child({row}) td:nth-child(2) button")
+    assert segments(many) == [1]
+    assert "run-03" in texts(many, "article tbody th")
+    assert "empty output" in texts(many, "article .flag")
+    choose(many, "#order", "file")
+    click(many, f"#flags tbody tr:nth-child({row}) td:nth-child(4) button")
+    assert 2 in segments(many)
+
+
+AXE = (Path(os.path.dirname(axe_core_python.__file__)) / "axe.min.js").read_text(encoding="utf-8")
+CONTROLS = "a[href], button:not([disabled]), select, input, summary, [tabindex='0']"
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_axe_finds_nothing(many, scheme, width):
+    with emulated(many, width, scheme):
+        many.execute_script("for (const details of document.querySelectorAll('details')) details.open = true")
+        many.execute_script(AXE)
+        run = "axe.run({ resultTypes: ['violations'] }).then(({ violations }) => arguments[0](violations))"
+        found = many.execute_async_script(run)
+    assert [(each["id"], [node["failureSummary"] for node in each["nodes"]]) for each in found] == []
+
+
+def test_the_tab_key_reaches_every_control_and_shows_where_it_is(many):
+    reached = "return [...document.querySelectorAll(arguments[0])].filter((node) => node.checkVisibility()).length"
+    controls = many.execute_script(reached, CONTROLS)
+    assert controls > 40
+    state = """
+        const node = document.activeElement;
+        const { outlineStyle, outlineWidth } = getComputedStyle(node);
+        const known = node.matches(arguments[0]) && !node.dataset.seen;
+        node.dataset.seen = "yes";
+        return [known, outlineStyle !== "none" && outlineWidth !== "0px"]"""
+    many.execute_script("document.activeElement.blur()")
+    seen = 0
+    while True:
+        many.execute_cdp_cmd(
+            "Input.dispatchKeyEvent", {"type": "keyDown", "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9}
+        )
+        known, outlined = many.execute_script(state, CONTROLS)
+        if not known:
+            break
+        assert outlined
+        seen += 1
+    assert seen == controls

@@ -1,18 +1,17 @@
 """The report's numbers are the command line's; what cannot be reported is told, and leaves no file behind."""
 
 import html
-import io
 import json
 import re
 import sys
 from pathlib import Path
 
 import pytest
-from commands import failing, printed, refused, report, write
+from commands import failing, printed, report, write
 from report_pages import HOSTILE, REFERENCES, SYSTEMS, data_of, write_report
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from ngram_metrics import ROUGEScore, evaluate
+from ngram_metrics import evaluate
 from ngram_metrics._core.text.word_rules import RULES
 from ngram_metrics._evaluation.page.page_words import split_words
 
@@ -72,10 +71,6 @@ def test_the_page_rounds_as_the_command(folder, capsys):
     # BLEU has two parts besides its score and interval, chrF none.
     scores = [entry[0] for entry in data_of(folder / "page.html")["entries"][0].values()]
     assert scores == [float(row[1]), float(row[5])]
-
-
-def test_the_option_changes_nothing_that_is_printed(folder, capsys):
-    assert printed(capsys, *FILES_OF, "--report", "page.html") == printed(capsys, *FILES_OF)
 
 
 def test_metrics_that_split_at_whitespace_leave_the_words_of_the_page(folder, capsys):
@@ -178,29 +173,6 @@ def test_a_path_that_names_no_file_is_told(tmp_path, monkeypatch, path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("path", ["n" * 245 + ".html", b"page.html"])
-def test_any_path_of_a_file_will_do(tmp_path, monkeypatch, path):
-    monkeypatch.chdir(tmp_path)
-    write_report(path, ONE, ["x"])
-    assert [entry.name for entry in tmp_path.iterdir()] == [path if isinstance(path, str) else path.decode()]
-
-
-def test_any_metric_may_have_any_name(tmp_path):
-    write_report(tmp_path / "page.html", ONE, ["x"], metrics={"bleu": ROUGEScore(rouge_keys="rouge1")})
-    assert data_of(tmp_path / "page.html")["values"] == ["rouge1"]
-
-
-def test_many_systems_are_no_title(tmp_path):
-    write_report(tmp_path / "page.html", {str(number): ["x"] for number in range(16)}, ["x"])
-    assert '<h1 dir="auto">0, 1, 2 and 13 more</h1>' in (tmp_path / "page.html").read_text("utf-8")
-
-
-def test_a_notebook_has_no_standard_output_of_bytes(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys, "stdout", io.StringIO())
-    write_report(tmp_path / "page.html", ONE, ["x"])
-    assert data_of(tmp_path / "page.html")["systems"] == ["a"]
-
-
 def test_an_error_leaves_the_page_that_was_there(tmp_path, monkeypatch):
     path = tmp_path / "page.html"
     path.write_text("before")
@@ -217,7 +189,3 @@ def test_a_missing_package_is_told_before_anything_is_read(folder, capsys, monke
         write_report("page.html", ONE, ["x"])
     assert failing(capsys, *FILES_OF, "--report", "page.html") == "a report needs Jinja2: pip install Jinja2"
     assert not Path("page.html").exists()
-
-
-def test_the_command_refuses_to_write_over_what_it_reads(folder, capsys):
-    assert refused(capsys, *FILES_OF, "--report", "ref.txt") == "--report ref.txt would overwrite an input"
