@@ -9,26 +9,7 @@ from metrics.apis import COMPLETE
 
 from ngram_metrics import evaluate
 from ngram_metrics._core.metrics.bleu import make_bleu
-from ngram_metrics._core.metrics.registry import REGISTRY, make_metric
-from ngram_metrics._core.metrics.rouge import make_rouge
 from ngram_metrics._core.scoring.paired import pair_rows
-from ngram_metrics._evaluation import system_counts
-from ngram_metrics._evaluation.system_counts import count
-
-SCORERS = [*map(make_metric, REGISTRY), make_rouge(accumulate="avg"), make_bleu(tokenizer="char", lowercase=True)]
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("at_once", [1, 2, 5])
-def test_a_system_has_the_same_counts_in_whatever_parts(at_once: int, monkeypatch: pytest.MonkeyPatch):
-    hypotheses, references = ["a b", "b", "a.", "", "é東"], [["a b", "b a"], ["b"], ["a ."], [""], ["é", "東 a"]]
-    monkeypatch.setattr(system_counts, "_SEGMENTS_AT_ONCE", at_once)
-    steps: list[int] = []
-    counted = count(SCORERS, hypotheses, references, steps.append)
-    assert sum(steps) == 5
-    for scorer, counts in zip(SCORERS, counted, strict=True):
-        assert counts.scorer is scorer
-        assert np.array_equal(counts.rows, scorer.count(hypotheses, references).rows)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

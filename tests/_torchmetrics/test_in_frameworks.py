@@ -15,7 +15,7 @@ from metrics.cases import (
     each_score_of_the_corpus,
     joined,
 )
-from metrics.trainers import Batches, Model, trainer
+from metrics.trainers import Batches, LightningModule, trainer
 from torchmetrics import MetricCollection
 from torchmetrics.wrappers import Running
 
@@ -67,12 +67,18 @@ def _expected(kind: str, batches: tuple[Batch, ...]) -> dict[str, Any]:
     return collection.compute()
 
 
-class _Model(Model):
+class _Model(LightningModule):
     """As in docs and examples: update per step, log and reset at the end of the epoch."""
 
     def __init__(self, kind: str) -> None:
-        super().__init__(_collection(kind), KINDS[kind][0].make("macro"))
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 1)
+        self.metrics, self.alone = _collection(kind), KINDS[kind][0].make("macro")
+        self.values: list[dict[str, torch.Tensor]] = []
         self.dtypes: list[torch.dtype] = []
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        return torch.optim.SGD(self.parameters(), lr=0.1)
 
     def training_step(self, batch: torch.Tensor, index: int) -> torch.Tensor:
         return self.layer(batch).sum()
@@ -80,10 +86,14 @@ class _Model(Model):
     def validation_step(self, batch: Batch, index: int) -> None:
         # In bf16-mixed this product is of bfloat16, so autocast is on.
         self.dtypes.append(self.layer(torch.ones(1, 4, dtype=self.layer.weight.dtype)).dtype)
-        self.count(batch)
+        self.metrics.update(*batch)
+        self.alone.update(*batch)
+        self.log("alone", self.alone, on_step=False, on_epoch=True, batch_size=1)
 
     def on_validation_epoch_end(self) -> None:
-        self.log_dict(self.note(self.metrics))
+        self.values.append({name: value.clone() for name, value in self.metrics.compute().items()})
+        self.metrics.reset()
+        self.log_dict(self.values[-1])
 
 
 @pytest.mark.parametrize(("kind", "precision"), [("text", "bf16-mixed"), ("ids", "bf16-true")])

@@ -5,7 +5,6 @@ tests/support/metrics/ranks.py.
 """
 
 import multiprocessing
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from typing import Any
 import pytest
 import torch
 import torch.multiprocessing
-from ignite.engine import Engine
 from metrics import ranks
 from metrics.cases import TEXT, Batch, assert_same, joined, scores_of
 
@@ -91,15 +89,6 @@ def test_sync_on_step_gives_the_value_of_the_step_over_all_ranks(results: Result
             assert_same(value, wanted)
 
 
-@each_name
-def test_without_sync_a_rank_computes_its_own_value_and_waits_for_nobody(results: Results, name: str):
-    case, average = ranks.PAIRS[name]
-    for rank, of_rank in enumerate(results):
-        result = of_rank[f"alone/{name}"]
-        assert_same(result["value"], case.value(average, [case.batches[rank]]))
-        assert result["collectives"] == {}
-
-
 @each_sharding
 @each_ignite_name
 def test_every_rank_of_ignite_computes_the_value_of_one_process(results: Results, sharding: str, name: str):
@@ -120,15 +109,6 @@ def test_every_rank_of_ignite_computes_the_value_of_one_process(results: Results
                 assert_same(found, wanted)
         assert result["signature"] == signature
         assert result["collectives"] == COLLECTIVES
-
-
-@each_ignite_name
-def test_attached_to_an_engine_every_rank_reports_the_value_of_one_process(results: Results, name: str):
-    engine = Engine(lambda engine, batch: batch)
-    ranks.IGNITE[name].make().attach(engine, "value")
-    expected = engine.run(_flat(_shards("uneven", TEXT))).metrics
-    for of_rank in results:
-        assert_same(of_rank[f"attached/{name}"], expected)
 
 
 def test_saved_states_are_loaded_on_the_rank_that_saved_them_only(results: Results):
@@ -213,19 +193,6 @@ def trainers(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
 
 
 @pytest.mark.programs
-def test_every_rank_of_a_trainer_computes_the_value_of_one_process(trainers: list[dict[str, Any]]):
-    expected = []
-    for epoch in ("fit", "fit", "validate"):
-        collection = ranks.collection()
-        collection.update(*joined(_flat([ranks.chosen(TEXT, numbers) for numbers in ranks.TRAINER_VALIDATION[epoch]])))
-        expected.append(collection.compute())
-    for of_rank in trainers:
-        assert_same(of_rank["values"], expected)
-        for logged, values in zip(of_rank["logged"], expected[1:], strict=True):
-            assert float(logged["alone"]) == pytest.approx(float(values[ranks.TRAINER_ALONE]), abs=1e-6)
-
-
-@pytest.mark.programs
 def test_every_rank_of_a_callback_logs_the_scores_of_one_process_and_the_first_writes(trainers: list[dict[str, Any]]):
     first, second = trainers
     for number, epoch in enumerate(("fit", "validate")):
@@ -241,31 +208,3 @@ def test_every_rank_of_a_callback_logs_the_scores_of_one_process_and_the_first_w
     assert not any("| 4 | " in text for text in first["texts"])
     assert all("- val/bleu: `nrefs:1-3|" in text for text in first["texts"])
     assert second["texts"] == []
-
-
-# Ranks that call `compute` unequally often end with an error, the latest after the timeout of their group.
-
-#: The error of a rank, or none.
-QUIET = "^$"
-FAILED = "^TypeError: reference 0 of segment 0 is an int"
-CLOSED = "^RuntimeError: .*Connection (closed|reset) by peer"
-TIMED_OUT = f"^RuntimeError: .*Timed out waiting {1000 * ranks.TIMEOUT}ms"
-ONCE, TWICE = "update compute", "update compute update compute"
-#: The steps of three ranks, and their errors.
-WAYS = {
-    "one never updates": (("compute", ONCE, ONCE), (QUIET, QUIET, QUIET)),
-    "one fails": (("compute", "update fail", TWICE), (CLOSED, FAILED, CLOSED)),
-    "one fails and stays": (("compute", "update fail stay", TWICE), (TIMED_OUT, FAILED, TIMED_OUT)),
-    "one computes twice": (("compute", ONCE, TWICE), (QUIET, QUIET, CLOSED)),
-    "the others stay": ((f"{ONCE} stay", f"{ONCE} stay", TWICE), (QUIET, QUIET, TIMED_OUT)),
-}
-
-
-@pytest.mark.programs
-@pytest.mark.parametrize(("steps", "words"), WAYS.values(), ids=WAYS)
-def test_no_rank_waits_longer_than_the_timeout(steps: tuple[str, ...], words: tuple[str, ...], tmp_path: Path):
-    torch.multiprocessing.start_processes(
-        ranks.run_steps, (steps, tmp_path), nprocs=len(steps), start_method="forkserver"
-    )
-    for rank, expected in enumerate(words):
-        assert re.search(expected, (tmp_path / f"{rank}.txt").read_text())

@@ -47,15 +47,6 @@ def test_samples_of_a_sentence_share_its_references(data, sentences, samples, re
     assert ngram_overlap(*arrays, average="none", **options).equal(scores)
 
 
-@pytest.mark.filterwarnings("ignore:no segment was counted")
-def test_sentences_without_a_sample():
-    none_each, references = torch.zeros(2, 0, 4, dtype=torch.int64), torch.ones(2, 4, dtype=torch.int64)
-    for average in ("macro", "micro"):
-        assert ngram_overlap(none_each, references, average=average, pad_id=0) == 0
-    assert ngram_overlap(none_each, references, average="none", pad_id=0).shape == (2, 0)
-    assert get_score(references, none_each, 0, 1).shape == (2, 0)
-
-
 REFERENCE = [38457, 14, 62, 7, 201]
 SYSTEMS = [[38457, 14, 62, 5128, 7, 201], [38457, 14, 5128, 159], [9226, 16, 21111]]
 

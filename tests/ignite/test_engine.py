@@ -1,6 +1,5 @@
 """What an engine of ignite holds of every metric: by name, epoch after epoch, and where two share a key."""
 
-import inspect
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,9 +7,8 @@ from typing import Any
 import pytest
 import torch
 from ignite.engine import Engine, Events
-from ignite.metrics import Metric, MetricGroup, RunningAverage
+from ignite.metrics import RunningAverage
 from metrics.apis import COMPLETE
-from metrics.cases import assert_same
 from metrics.ignite_cases import IGNITE_CASES, IgniteCase, assert_equal, each_ignite_case
 
 from ngram_metrics import ignite as ours
@@ -38,13 +36,6 @@ def _in_an_engine(ignite_case: IgniteCase, value: Any) -> dict[str, Any]:
     return {key.replace(names[0], "score"): one for key, one in value.items()}
 
 
-each_ignite_case_of_one_number = pytest.mark.parametrize(
-    "ignite_case",
-    [one for one in IGNITE_CASES if one.case and one.average != "none" and not isinstance(one.value(), Mapping)],
-    ids=lambda ignite_case: ignite_case.name,
-)
-
-
 @each_ignite_case
 def test_every_epoch_of_an_engine_ends_with_its_own_value(ignite_case: IgniteCase):
     values, engine, metric = [], Engine(_echo), ignite_case.make()
@@ -70,37 +61,6 @@ def test_lists_of_tensors_are_not_unrolled(name: str):
     tensors = tuple([torch.tensor(document) for document in side] for side in ids)
     make = getattr(ours, name)
     assert _run(make(), [tensors]) == _run(make(), [ids])
-
-
-@each_ignite_case
-def test_outputs_by_name_and_transformed(ignite_case: IgniteCase):
-    expected = _in_an_engine(ignite_case, ignite_case.value())
-    named = [{"y": y, "y_pred": y_pred, "loss": 1.0} for y_pred, y in ignite_case.batches]
-    assert_same(_run(ignite_case.make(), named), expected)
-    metric = ignite_case.make(output_transform=lambda output: (output["out"], output["gold"]))
-    assert_same(_run(metric, [{"out": y_pred, "gold": y, "loss": 1.0} for y_pred, y in ignite_case.batches]), expected)
-
-
-@each_ignite_case_of_one_number
-def test_what_ignite_makes_of_metrics(ignite_case: IgniteCase):
-    """Arithmetic, groups and running averages, which are saved as well."""
-    value = float(ignite_case.value())
-    assert _run(100 * ignite_case.make() - 1, ignite_case.batches, epochs=2)["score"] == pytest.approx(
-        100 * value - 1, rel=1e-12
-    )
-    assert _run((ignite_case.make() + ignite_case.make()) / 2, ignite_case.batches)["score"] == pytest.approx(
-        value, rel=1e-12
-    )
-    group = MetricGroup({"one": ignite_case.make(), "two": ignite_case.make()})
-    metrics = _run(group, ignite_case.batches)
-    assert [float(metrics["one"]), float(metrics["two"])] == pytest.approx([value] * 2, rel=1e-12)
-    each = [float(ignite_case.value([batch])) for batch in ignite_case.batches]
-    running = RunningAverage(ignite_case.make(), alpha=0.5)
-    expected = each[0] / 4 + each[1] / 4 + each[2] / 2
-    assert _run(running, ignite_case.batches)["score"] == pytest.approx(expected, rel=1e-12)
-    restored = RunningAverage(ignite_case.make(), alpha=0.5)
-    restored.load_state_dict(running.state_dict())
-    assert float(restored._value) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("metric", [ours.ROUGEScore(rouge_keys="rougeL"), ours.RougeL(), ours.ChrF(confidence=0.9)])
@@ -159,42 +119,7 @@ def test_drop_ins_do_not_warn_without_a_cause():
     assert metrics["one"] == metrics["two"] == metrics["three"]
 
 
-HAS_MODES = "metrics_result_mode" in inspect.signature(Metric.__init__).parameters
-
-
-class Values(Metric):
-    """A metric of ignite that computes what it is told to."""
-
-    def __init__(self, values: dict[str, float], mode: str) -> None:
-        self.values = values
-        super().__init__(metrics_result_mode=mode)
-
-    def reset(self) -> None: ...
-    def update(self, output: Any) -> None: ...
-    def compute(self) -> dict[str, float]:
-        return self.values
-
-
 MODES = ["flatten", "named", "both"]
-
-
-@pytest.mark.skipif(not HAS_MODES, reason="this ignite has no metrics_result_mode")
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", ["rouge", "Rouge-L-F"])
-@pytest.mark.parametrize("make", [ours.Rouge, ours.RougeN, ours.RougeL])
-def test_a_drop_in_writes_what_ignite_writes_in_each_mode(make: type, name: str, mode: str):
-    batch = IGNITE_CASES[0].batches[0]
-    alone = make()
-    alone.update(batch)
-    results = []
-    for metric in (make(metrics_result_mode=mode), Values(alone.compute(), mode)):
-        engine = Engine(_echo)
-        metric.attach(engine, name)
-        try:
-            results.append(engine.run([batch]).metrics)
-        except ValueError as error:
-            results.append(str(error))
-    assert results[0] == results[1]
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -62,22 +62,6 @@ def test_tensorboard_has_values_intervals_signatures_and_the_same_segments_each_
         assert "- chrf: `nrefs:1|bs:1000|seed:12345|avg:micro|unit:text|" in text
 
 
-@pytest.mark.parametrize(
-    ("mode", "names"),
-    [
-        ("flatten", ["bleu", "chrf", "chrf_low", "chrf_high", "rouge_rougeL_fmeasure"]),
-        ("named", ["bleu", "chrf/chrf", "chrf/chrf_low", "rouge/rougeL_fmeasure"]),
-    ],
-)
-def test_every_mode_of_results_reaches_the_logger(tmp_path: Path, mode: str, names: list[str]):
-    trainer, evaluator, handler = engines(mode=mode)
-    with TensorboardLogger(log_dir=tmp_path) as logger:
-        logger.attach(evaluator, handler, Events.COMPLETED)
-        trainer.run([0], max_epochs=1)
-    written = events(tmp_path)
-    assert {f"validation/{name}" for name in names} <= set(written.Tags()["scalars"])
-
-
 class Wandb:
     """The module wandb 0.31 as far as it is used: each call is noted, with the parameters that it has there."""
 
@@ -151,15 +135,3 @@ def test_what_cannot_be_written_is_refused():
     handler = ScoresHandler(evaluator, {"other": Bleu()})
     with pytest.raises(ValueError, match=r"no metric is attached as \['other'\]"):
         handler(evaluator, TensorboardLogger.__new__(TensorboardLogger), Events.COMPLETED)
-
-
-@logs_to_wandb
-def test_without_segments_weights_and_biases_gets_no_table(monkeypatch: pytest.MonkeyPatch):
-    wandb = mock.create_autospec(Wandb, instance=True)
-    wandb.config = mock.create_autospec(Config, instance=True)
-    monkeypatch.setitem(sys.modules, "wandb", wandb)
-    trainer, evaluator, handler = engines(segments=0)
-    WandBLogger().attach(evaluator, handler, Events.COMPLETED)
-    trainer.run([0], max_epochs=1)
-    assert wandb.log.call_count == 1
-    assert wandb.Table.call_count == 0

@@ -137,20 +137,6 @@ def test_a_state_of_other_settings_or_shapes_is_refused_and_sets_nothing(ignite_
     assert_same_states(metric._accumulator, states)
 
 
-@pytest.mark.usefixtures("surroundings")
-@each_ignite_case
-def test_the_surroundings_of_a_training_loop_change_nothing(ignite_case: IgniteCase):
-    metric = ignite_case.make()
-    for batch in ignite_case.batches:
-        metric.update(batch)
-    value = metric.compute()
-    with torch.inference_mode(False), torch.autocast("cpu", enabled=False), torch.device("cpu"):
-        default, _ = torch.get_default_dtype(), torch.set_default_dtype(torch.float32)
-        expected = ignite_case.value()
-        torch.set_default_dtype(default)
-        assert_equal(value, expected)
-
-
 def test_one_text_as_the_only_reference():
     metric = ours.ChrF()
     metric.update((["abc"], "abc"))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from paired import OUTPUTS, REFERENCES, counted, each_test
+from paired import OUTPUTS, REFERENCES, counted
 from sacrebleu.metrics import BLEU, CHRF
 from systems import output, references
 
@@ -133,20 +133,3 @@ def test_sums_are_exact_whatever_the_size_of_counts(draw: Any, huge: int):
     ((sums, segments),) = tested.blocks(weights)
     assert np.array_equal(sums, expected.astype(float))
     assert np.array_equal(segments[:, 0], weights.sum(1))
-
-
-def test_the_sums_of_few_segments_are_not_made_all_at_once():
-    """Of two segments all draws fit one block of weights, whose sums would take gigabytes for many systems."""
-    rows = np.stack([metric.segment_rows().numpy() for metric in counted(ChrF).values()], 1)
-    tested = pair_rows(ChrF().scorer.measure, "micro", rows[:2])
-    blocks = [sums.size for weights in swaps(2, 10_000, 1) for sums, _ in tested.blocks(weights)]
-    assert sum(blocks) == 10_000 * tested.values[0].size
-    assert max(blocks) < sum(blocks) / 2
-
-
-@each_test
-def test_blocks_of_draws_give_the_p_values_of_all_at_once(test: Any, monkeypatch: pytest.MonkeyPatch):
-    systems = counted(ChrF)
-    expected = test(systems, "close", 300)
-    monkeypatch.setattr("ngram_metrics._core.scoring.paired._NUMBERS_AT_ONCE", 2000)  # 27 draws
-    assert test(systems, "close", 300) == expected

@@ -53,10 +53,8 @@ class Measured:
         counts: in plain Python, from settings, a hypothesis and its references to the fields of one row.
         score: in plain Python, from settings and fields to the score.
         variants: settings that differ in their steps, one or more for each step of the code.
-        perfect: settings, and documents that score 1 against themselves under them.
         of_text: from a text to a document.
         of_ids: from ids, 1 or larger, to a document that has the same counts.
-        past_float32: settings, counts that float32 does not hold, and their score.
         tolerance: how far a score may lie from that in plain Python, in proportion.
         averages: those it has.
         choice_is_exact: whether plain Python rounds as the code does where it chooses between references.
@@ -69,10 +67,8 @@ class Measured:
     counts: Callable[[Settings, Any, Sequence[Any]], tuple]
     score: Callable[[Settings, Sequence[Any]], Any]
     variants: tuple[Settings, ...]
-    perfect: st.SearchStrategy
     of_text: Callable[[str], Any] = str
     of_ids: Callable[[Sequence[int]], Any] = list
-    past_float32: tuple[tuple[Settings, tuple, Any], ...] = ()
     tolerance: float = 1e-12
     averages: tuple[str, ...] = ("none", "macro", "micro")
     choice_is_exact: bool = True
@@ -119,9 +115,6 @@ def of_settings(make: Callable[..., Any], *names: str, without: Sequence[str] = 
     )
 
 
-#: The first integer that float32 does not hold.
-MANY = 2**24 + 1
-long_tokens = st.lists(st.sampled_from("abc"), min_size=7, max_size=9)
 of_order = st.fixed_dictionaries({"ngram": st.integers(1, 7)})
 #: Those that have no test of their own in tests/_core/metrics.
 MEASURES = {
@@ -134,7 +127,5 @@ MEASURES = {
         score=lambda settings, counts: oracles.overlap(*counts),
         variants=options(ngram=[1, 2, 3, 9]),
         of_text=list,
-        perfect=st.tuples(of_order, long_tokens),
-        past_float32=(({}, (MANY - 1, MANY, MANY), (MANY - 1) / MANY),),
     ),
 }

@@ -65,14 +65,6 @@ def test_orders_are_those_of_plain_loops(segments, longest):
     assert orders_of(batch_of(segments), longest) == expected(segments, longest)
 
 
-@given(segments=batches, longest=st.integers(1, 6))
-def test_as_many_slots_are_matched_by_one_order_as_count_matches_counts(segments, longest):
-    """Of single tokens; of longer n-grams those that overlap cover fewer tokens."""
-    batch = batch_of(segments)
-    matched = [sum(order > 0 for order in orders_of(batch, 1)[index]) for index in batch.hypothesis_documents]
-    assert matched == batch.count_matches(1)[:, 0].tolist()
-
-
 def test_a_long_document_and_large_ids():
     draw = np.random.default_rng(0)
     one, other = (draw.integers(0, 40, 12_000).tolist() for _ in range(2))

@@ -128,17 +128,6 @@ def test_orders_longer_than_any_key(layout, orders):
     assert count(layout, batch, orders) == oracles.match_rows(batch, orders)
 
 
-@both_layouts
-@pytest.mark.parametrize("length", [2, 4, 8, 16])
-def test_an_ngram_matches_as_often_as_the_reference_that_has_most_of_it(layout, length):
-    batch = [
-        ([1] * length, [[1] * (length - 1), [1] * length]),
-        ([1] * length, [[1, 2] * length, [1, 1, 2, 1]]),
-        ([1, 2] * length, [[2, 1], [1] * length, [2] * 2]),
-    ]
-    assert count(layout, batch, 3) == oracles.match_rows(batch, 3)
-
-
 @fewer(10)
 @given(st.integers(0, 10**6), st.sampled_from([1, 3]))
 def test_chunks_do_not_change_the_counts(seed, references):
@@ -150,17 +139,6 @@ def test_chunks_do_not_change_the_counts(seed, references):
 
     batch = [(document(), [document() for _ in range(draw.randint(1, references))]) for _ in range(600)]
     assert count("arrays", batch, 4) == oracles.match_rows(batch, 4)
-
-
-@pytest.mark.parametrize("orders", [1, 4])
-@pytest.mark.parametrize(
-    "batch",
-    [[], [([], [[]])], [([], [[], []])], [([], [[1]])], [([1], [[]])], [([1], [[], [1]])], [([], [[]]), ([1], [[1]])]],
-    ids=repr,
-)
-@both_layouts
-def test_empty_documents_and_batches(layout, batch, orders):
-    assert count(layout, batch, orders) == oracles.match_rows(batch, orders)
 
 
 @pytest.mark.covering

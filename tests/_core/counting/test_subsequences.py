@@ -89,19 +89,6 @@ def test_repeats_that_borrow_across_every_word(hypothesis, reference):
     check_hits([([below[0][:90], below[0][90:]], [below[1][:50], below[1][50:]])])
 
 
-@pytest.mark.parametrize("spare", [0, 1])
-@pytest.mark.parametrize("pairs", [[], [([], [])], [([], [1]), ([1], []), ([], [])], [([], [1]), ([0, 1], [1])]])
-def test_empty_documents(pairs, spare):
-    check_lengths(pairs, spare)
-
-
-@pytest.mark.parametrize(
-    "pairs", [[], [([], [])], [([], [[1]]), ([[1]], []), ([[], [1]], [[], [], [1]])], [([[]], [[], []])]]
-)
-def test_empty_summaries(pairs):
-    check_hits(pairs)
-
-
 @pytest.mark.parametrize("largest", [0xFFFF, 0x10FFFC, 0x10FFFD, 2**40, LARGEST])
 def test_every_id_is_a_token(largest):
     """Also surrogates, the byte order mark, the last code points, and ids that are none."""
@@ -113,13 +100,6 @@ def test_every_id_is_a_token(largest):
 def test_several_chunks_of_pairs_stand_in_order():
     source = random.Random(4)
     check_lengths([tuple([source.randrange(9) for _ in range(40)] for _ in range(2)) for _ in range(900)])
-
-
-def test_padded_tokens_never_wait_for_the_device():
-    batch = [([0, 1, 2], [[1, 2, 0, 1]]), ([2] * 70, [[2] * 60])]
-    rows = tensor_batch(batch)
-    lengths = type(rows)(*(field if field is None else field.to("meta") for field in rows)).common_lengths()
-    assert (lengths.shape, lengths.dtype) == ((2,), torch.int64)
 
 
 def test_padded_tokens_of_several_words_compile_in_one_graph():

@@ -12,7 +12,7 @@ from covering import grid
 from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import apart, array_batch, read_batch, tensor_batch
+from layouts import apart, array_batch, tensor_batch
 from measures import Measured
 
 from ngram_metrics._core.scoring.measure import Measure
@@ -145,40 +145,6 @@ def test_a_row_scores_the_same_in_any_leading_shape(measured, data, shape):
         assert {part.shape[: len(shape)] for part in parts.values()} == {shape}
 
 
-@each
-@few
-@given(data=st.data())
-def test_what_is_its_own_reference_has_the_best_score(measured, data):
-    settings, document = data.draw(measured.perfect)
-    batch = [(document, [measured.of_text("c"), document]), (document, [document])]
-    if measured.averages[2:]:
-        shape = measured.make(settings).score_shape
-        assert measured.scored(settings, batch, "none") == measured.close(np.ones((2, *shape)))
-        assert measured.scored(settings, batch, "micro") == measured.close(np.ones(shape))
-    else:
-        assert measured.scored(settings, batch[1:], "none") == pytest.approx(1)
-
-
-@each
-def test_nothing_scores_0_and_so_does_no_match(measured):
-    texts = [("", [""]), ("", ["a"]), ("a", [""]), ("a", ["", ""]), ("aaaaa", ["bbbbb"])]
-    nothing = sample(measured, texts)
-    for settings in measured.variants:
-        for average in measured.averages:
-            for batch in (nothing, nothing[:3]):
-                # Epsilon smoothing takes 0 / 0 for 1e-16.
-                most = 1e-14 if settings.get("eps_smoothing") else 0
-                scores = measured.scored(settings, batch, average)
-                assert ((scores >= 0) & (scores <= most)).all(), settings
-
-
-@each
-def test_counts_past_the_exact_integers_of_float32_are_scored_exactly(measured):
-    for settings, counts, expected in measured.past_float32:
-        scores = measured.make(settings).score_rows(np.hstack(counts))
-        assert scores == pytest.approx(np.array(expected), rel=1e-15)
-
-
 SAMPLE = [
     ("the cat sat on mat", ["a cat is on the mat"]),
     ("hello world", ["hello world", "a"]),
@@ -187,37 +153,6 @@ SAMPLE = [
     ("(It) ran.\nso", ["so\nit ran ."]),
     ("", [""]),
 ]
-
-
-@pytest.mark.covering
-@pytest.mark.usefixtures("surroundings")
-@each
-def test_the_surroundings_of_a_training_loop_change_no_score(measured):
-    batch = sample(measured, SAMPLE)
-    for settings in measured.variants:
-        for average in measured.averages:
-            scores = measured.scored(settings, batch, average)
-            assert scores.dtype == np.float64
-            assert scores == measured.close(measured.expected(settings, batch, average))
-
-
-@each
-def test_padded_ids_are_scored_without_waiting_for_the_device(measured):
-    """On the meta device there are no data: whatever would have to read some raises."""
-    preds, target = torch.zeros(3, 7, device="meta").long(), torch.zeros(3, 2, 5, device="meta").long()
-    counted = {}
-    for settings in measured.variants:
-        if settings.get("word_order") or settings.get("whitespace"):
-            continue  # for text only
-        measure, reader = measured.make(settings), measured.reader({**settings, "pad_id": 0})
-        # Settings that count alike are counted once: on the meta device counting takes long.
-        kind = measure.layout.row_width, settings.get("reducer")
-        if kind not in counted:
-            batches = [read_batch(reader, preds, one) for one in ([target] if counted else [target, target[:, 0]])]
-            counted[kind] = [measure.layout.pack(measure.statistics(batch)) for batch in batches]
-        for scores in map(measure.score_rows, counted[kind]):
-            assert (scores.device.type, scores.shape) == ("meta", (3, *measure.score_shape))
-            assert scores.dtype == torch.float64
 
 
 @grid(

@@ -1,10 +1,8 @@
 """The signature: every setting that affects the number, in one line, and how many references there were."""
 
 import copy
-import functools
 import inspect
 import pickle
-import re
 import unicodedata
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -17,15 +15,11 @@ from metrics.cases import (
     Batch,
     Case,
     assert_same,
-    assert_same_states,
-    each_case,
     each_kind_of_state,
     named_pairs,
-    states_of,
 )
 from metrics.ignite_cases import IgniteCase, each_ignite_case
 from sacrebleu.metrics import BLEU, CHRF
-from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore, __version__
 from ngram_metrics import ignite as for_ignite
@@ -185,20 +179,6 @@ def test_what_does_not_affect_the_number_does_not_stand_in_the_signature(metric:
     assert metric(confidence=0.95).signature == metric(confidence=0.5).signature
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ({"tokenizer": functools.partial(re.split, " ")}, {"tokenizer": functools.partial(re.split, "t")}),
-        ({"tokenizer": functools.partial(re.split, " ")}, {"tokenizer": functools.partial(re.split, " ", maxsplit=2)}),
-        ({"tokenizer": re.compile("a").findall}, {"tokenizer": re.compile("a").split}),
-    ],
-    ids=["arguments", "keywords", "built-in methods"],
-)
-def test_callables_are_told_apart_by_name_and_fixed_arguments(first: dict[str, Any], second: dict[str, Any]):
-    assert Bleu(**first).signature != Bleu(**second).signature
-    assert Bleu(**first).signature == Bleu(**first).signature
-
-
 def test_versions_stand_where_they_affect_the_number():
     own = f"|version:ngram_metrics-{__version__}"
     assert Bleu().signature.endswith(own)
@@ -301,20 +281,6 @@ def test_nrefs_after_merging_copying_and_saving(case: Case, average: str):
         assert _nrefs(empty) == _nrefs(of_three) == "3"
 
 
-@each_case_and_average
-def test_nrefs_of_every_member_of_a_collection(case: Case, average: str):
-    metrics = {"one": case.make(average), "two": case.make(average), "other": case.make(average, **case.others[0])}
-    collection = MetricCollection(metrics)
-    for batch, expected in zip(case.batches, SEEN, strict=True):
-        collection.update(*batch)
-        assert [_nrefs(metric) for metric in collection.values()] == [expected] * 3
-    assert len(collection.compute_groups) == 2
-    signatures = {name: metric.signature for name, metric in collection.items()}
-    assert signatures["one"] == signatures["two"] != signatures["other"]
-    collection.reset()
-    assert [_nrefs(metric) for metric in collection.values()] == ["?"] * 3
-
-
 @each_ignite_case
 def test_the_signature_of_ignite_is_that_of_the_torchmetrics_class(ignite_case: IgniteCase):
     metric = ignite_case.make()
@@ -326,22 +292,3 @@ def test_the_signature_of_ignite_is_that_of_the_torchmetrics_class(ignite_case: 
         assert metric.signature == ignite_case.case.filled(ignite_case.average).signature
     metric.reset()
     assert _nrefs(metric) == "?"
-
-
-def test_nrefs_of_padded_references_with_one_row_for_each_sentence():
-    ids = torch.tensor([[1, 2, 3], [4, 5, 0]])
-    for target in (ids, ids.unsqueeze(1)):
-        metric = Bleu(pad_id=0)
-        metric.update(ids, target)
-        assert _nrefs(metric) == "1"
-
-
-@each_case
-def test_asking_for_the_signature_changes_nothing(case: Case):
-    metric = case.filled("macro")
-    metric.compute()
-    value, states = metric._computed, states_of(metric)
-    assert metric.signature == metric.signature
-    assert_same_states(metric, states)
-    assert metric._computed is value
-    assert_same(metric.compute(), value)

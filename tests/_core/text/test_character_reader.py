@@ -56,10 +56,6 @@ def test_all_whitespace_of_python_is_left_out_and_nothing_else():
     assert sum(extract_all_char_ngrams(f"a{SPACES}b", 1)[0].values()) == 2
 
 
-def test_words_are_read_only_where_they_are_asked_for():
-    assert len(read_batch(CharacterReader(), ["a b"], ["a b"])) == 1
-
-
 @pytest.mark.parametrize("make", [list, tuple, np.array, torch.tensor])
 def test_ids_are_the_characters(make):
     """No whitespace is known among them: an id that is that of a blank counts."""

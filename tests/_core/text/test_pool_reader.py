@@ -176,30 +176,6 @@ def test_what_is_no_row_or_document_is_refused_by_name_and_place(hypotheses, ref
         read_pools(WordReader(pad_id=0), hypotheses, references)
 
 
-def object_row(row):
-    array = np.empty(1, dtype=object)
-    array[0] = row
-    return array
-
-
-@pytest.mark.parametrize(
-    "padded",
-    [
-        torch.ones(1, 1, 3).long(),
-        np.ones((1, 1, 3), int),
-        [torch.ones(1, 3).long()],
-        [np.ones((1, 3), int)],
-        object_row(np.ones((1, 3), int)),
-    ],
-    ids=["tensor", "array", "a tensor a row", "an array a row", "an array of arrays"],
-)
-def test_padded_ids_without_pad_id_are_refused(padded):
-    for sides in ((padded, [[[1]]]), ([[[1]]], padded)):
-        with pytest.raises(ValueError, match="a padded tensor of ids needs pad_id"):
-            read_pools(WordReader(), *sides)
-        assert seen(WordReader(pad_id=0), *sides)[0][0]
-
-
 @pytest.mark.parametrize(
     ("hypotheses", "references", "place"),
     [

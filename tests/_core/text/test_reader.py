@@ -13,7 +13,6 @@ from layouts import apart, encoded, numbered_segments, read_batch
 
 from ngram_metrics import Bleu, ROUGEScore, mbr
 from ngram_metrics._core.basics.option_checks import pad_ids
-from ngram_metrics._core.text import reader as reader_module
 from ngram_metrics._core.text.input_forms import read
 from ngram_metrics._core.text.reader import WordReader
 from ngram_metrics.functional import bleu_score, ngram_overlap
@@ -205,18 +204,6 @@ def test_masked_ids_are_no_tokens(dtype):
     assert scores.tolist() == [torch.eye(2).tolist()] * 2
 
 
-def test_masked_references_and_samples():
-    references = np.ma.array([[[5, 7, 1], [5, 5, 5]], [[1, 8, 9], [8, 9, 9]]], mask=False)
-    references.mask[0] = [[0, 0, 1], [1, 1, 1]]  # the second is missing
-    references.mask[1] = [[1, 0, 0], [0, 0, 1]]
-    metric = Bleu(ngram=2, pad_id=0)
-    assert metric(MASKED, references) == 1
-    assert "nrefs:2" in metric.signature or "nrefs:1-2" in metric.signature
-    assert ngram_overlap(MASKED[:, None], MASKED, average="none", pad_id=0).tolist() == [[1], [1]]
-    with pytest.raises(ValueError, match="a reference of segment 0 has the id -1"):
-        ngram_overlap(MASKED.filled(0)[:, None], list(MASKED), pad_id=0)
-
-
 def test_an_id_that_is_masked_may_have_any_value():
     ids = np.ma.array(np.array([[2**63 + 5, 6]], np.uint64), mask=[[1, 0]])
     assert encoded(WordReader(pad_id=0), ids, ids) == [[[0], [[0]]]]
@@ -265,14 +252,6 @@ def test_integers_of_any_size_are_numbered_exactly(batch):
     assert encoded(WordReader(), preds, target) == numbered_segments(exact)
 
 
-def test_integers_are_not_numbered_in_a_dict(monkeypatch):
-    """In a dict these take quadratic time: all have the hash 0."""
-    monkeypatch.setattr(reader_module, "number_tokens", None)
-    ids = [number * MODULUS for number in range(20)]
-    assert bleu_score([ids], [ids]) == bleu_score([[np.int8(0), *ids[1:]]], [ids]) == 1
-    assert ROUGEScore(sentence_separator_id=0)([ids], [ids])["rougeLsum_fmeasure"] == 1
-
-
 SAMPLED = [[[5, 6, 7], [5, 0, 6]], [[8, 0, 0], [0, 0, 0]], [[5, 5, 5], [1, 2, 3]]]
 OF_SAMPLES = [[5, 6, 7, 0], [8, 9, 0, 0], [0, 0, 0, 0]]
 #: The samples, each with the references.
@@ -306,24 +285,6 @@ def test_each_sample_is_a_sentence_beside_the_reference(of_preds, of_target):
             of_target([[-1, *row] for row in OF_SAMPLES]),
         )
         assert encoded(READER, *negative) == expected
-
-
-@pytest.mark.parametrize(
-    ("preds", "samples"),
-    [
-        (torch.zeros(2, 3, 4).long(), 3),
-        (np.zeros((2, 3, 4), np.int64), 3),
-        (torch.zeros(2, 0, 4).long(), 0),
-        (torch.zeros(2, 4).long(), None),
-        ([torch.zeros(4).long()] * 2, None),
-        ([[1]] * 2, None),
-        (["abc"] * 2, None),
-    ],
-)
-def test_only_a_tensor_or_array_of_three_dimensions_holds_samples(preds, samples):
-    target = preds if isinstance(preds, list) else torch.zeros(2, 4).long()
-    leading_shape = getattr(read(preds, target, READER.sample_padding), "leading_shape", None)
-    assert leading_shape == (None if samples is None else (2, samples))
 
 
 IDS = torch.tensor(SAMPLED)

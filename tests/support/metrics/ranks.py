@@ -3,7 +3,6 @@
 Every process writes down what it got, and the tests look at it.
 """
 
-import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -16,11 +15,9 @@ from unittest import mock
 import ignite.distributed as idist
 import torch
 import torchmetrics
-from ignite.engine import Engine
 from ignite.exceptions import NotComputableError
 from metrics.cases import CASES, KINDS_OF_STATE, TEXT, Batch, Case
 from metrics.ignite_cases import IGNITE_CASES, IgniteCase
-from torchmetrics import MetricCollection
 
 import ngram_metrics
 from ngram_metrics import Bleu
@@ -64,8 +61,6 @@ OF_IDS: Batch = ([[1, 2, 3]], [[[1, 2, 4], [1]]])
 #: A rank without any batch would run no hook of the epoch, and the others wait for it: it gets one without sentences.
 TRAINER_TRAINING = ((0, 1), (2, 0))
 TRAINER_VALIDATION = {"fit": ((0, 1), (2,)), "validate": ((NOTHING,), (0, 1, 2))}
-#: The metric that Lightning computes and logs.
-TRAINER_ALONE = "ChrF-text-macro"
 #: All by which processes exchange data or wait for one another.
 _COLLECTIVES = (
     *("all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_to_all", "all_to_all_single"),
@@ -78,18 +73,6 @@ def chosen(batches: Sequence[Batch], numbers: Sequence[int]) -> list[Batch]:
     """The batches of these numbers."""
     preds, target = batches[0]
     return [(preds[:0], target[:0]) if number == NOTHING else batches[number] for number in numbers]
-
-
-def collection() -> MetricCollection:
-    """Every metric in every average, for text."""
-    return MetricCollection(
-        {
-            f"{case.name}-{average}": case.make(average)
-            for case in CASES
-            if case.batches is TEXT and "confidence" not in case.options
-            for average in case.averages
-        }
-    )
 
 
 def ignite_value(metric: Any) -> Any:
@@ -120,9 +103,6 @@ def results(rank: int, world_size: int) -> dict[str, Any]:
         metric = case.make(average, dist_sync_on_step=True)
         steps = [metric(*batch) for batch in chosen(case.batches, STEPS[rank])]
         results[f"on step/{name}"] = [*steps, metric.compute()]
-        results[f"alone/{name}"] = _computed(case.filled(average, [case.batches[rank]], sync_on_compute=False))
-    for name, ignite_case in IGNITE.items():
-        results[f"attached/{name}"] = _attached(ignite_case, SHARDS["uneven"][rank])
     results["p-values"] = p_values(chosen(TEXT, SHARDS["uneven"][rank]))
     results["saved"] = _saved(rank, world_size)
     # Last, for a rank may have been left waiting by the others.
@@ -229,13 +209,6 @@ def _ignite(ignite_case: IgniteCase, batches: Sequence[Batch]) -> dict[str, Any]
     }
 
 
-def _attached(ignite_case: IgniteCase, numbers: Sequence[int]) -> dict[str, Any]:
-    engine = Engine(lambda engine, batch: batch)
-    ignite_case.make().attach(engine, "value")
-    # An engine does not run on no batch at all.
-    return engine.run(chosen(TEXT, numbers or [NOTHING]), max_epochs=2).metrics
-
-
 @contextmanager
 def _counted() -> Iterator[Counter[str]]:
     """How often each collective is called meanwhile."""
@@ -290,27 +263,3 @@ def _error_of(call: Callable[[], Any]) -> str:
         return f"returned {call()}"
     except Exception as error:
         return f"{type(error).__name__}: {error}"
-
-
-#: Of the process group of ranks that act unequally, in seconds.
-TIMEOUT = 5
-_ACTIONS: dict[str, Callable[[Bleu], Any]] = {
-    "update": lambda metric: metric.update(["the cat"], ["the cat"]),
-    "compute": lambda metric: metric.compute(),
-    "fail": lambda metric: metric.update(["the cat"], [5]),
-    # As an actor of Ray, or a cell of a notebook.
-    "stay": lambda metric: time.sleep(2 * TIMEOUT),
-}
-
-
-def run_steps(rank: int, of_ranks: tuple[str, ...], folder: Path) -> None:
-    """Go through the steps of this rank, also after an error, and write the first error down."""
-    options = {"timeout": timedelta(seconds=TIMEOUT), "rank": rank, "world_size": len(of_ranks)}
-    torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/meeting", **options)
-    metric, errors = Bleu(), []
-    for step in of_ranks[rank].split():
-        try:
-            _ACTIONS[step](metric)
-        except Exception as raised:
-            errors.append(f"{type(raised).__name__}: {raised}")
-    (folder / f"{rank}.txt").write_text("".join(errors[:1]))
