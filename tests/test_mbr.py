@@ -4,7 +4,6 @@ import functools
 import math
 import random
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -293,17 +292,6 @@ def test_states_are_neither_read_nor_changed(framework, case):
         assert float(one) == float(other)
 
 
-@each_case
-def test_one_metric_on_several_threads(case):
-    metric = case.make()
-    batches = [random_rows([5, 3], seed) for seed in range(6)]
-    expected = [mbr.pairwise(metric, rows, rows[::-1]) for rows in batches]
-    with ThreadPoolExecutor(4) as executor:
-        found = list(executor.map(lambda rows: mbr.pairwise(metric, rows, rows[::-1]), batches))
-    for ours, once in zip(found, expected, strict=True):
-        assert all(one.equal(other) for one, other in zip(ours, once, strict=True))
-
-
 @pytest.mark.usefixtures("surroundings")
 @each_case
 def test_the_surroundings_of_a_training_loop_change_no_score(case):
@@ -452,13 +440,6 @@ def test_samples_that_are_not_in_a_row_are_said_to_go_into_one():
     for call in (mbr.decode, lambda metric, samples: mbr.pairwise(metric, samples, [["a"]])):
         with pytest.raises(TypeError, match=words):
             call(ngram_metrics.ChrF(), ["a b", "c"])
-
-
-def test_a_blank_at_the_end_of_a_hypothesis_is_kept_and_counted():
-    metric = ngram_metrics.ChrF(char_order=1, whitespace=True)
-    assert mbr.pairwise(metric, [["ab "]], [["ab"]]).item() == pytest.approx(10 / 11)  # F2 of 2/3 and 1
-    chosen = mbr.decode(metric, [["a\t", "ab ", "ab \n"]], [["ab "]])
-    assert (chosen.hypotheses, chosen.expected_utilities.tolist()) == (["ab "], [1])
 
 
 @pytest.mark.parametrize(

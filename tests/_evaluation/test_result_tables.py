@@ -3,9 +3,6 @@
 import html
 import json
 import re
-import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
 from report_pages import HOSTILE
@@ -123,17 +120,3 @@ def test_groups_have_a_block_in_every_table_and_rows_in_one_table():
     assert list(json.loads(found.to_json())["groups"]) == list(found.groups) == ["domain"]
     alone = evaluate(systems, ["a b d"] * 60, "chrf", confidence=None, groups=GROUPS["domain"])
     assert str(alone).splitlines()[4].split() == ["group", "system", "segments", "chrf"]
-
-
-def test_three_metrics_fit_a_column_of_an_article(tmp_path: Path):
-    if shutil.which("pdflatex") is None:
-        pytest.skip("no pdflatex: on Debian, apt-get install texlive-latex-base")
-    systems = {"baseline": ["a b c"] * 60, "large model": ["a b d"] * 60}
-    table = evaluate(systems, ["a b d"] * 60, "bleu,chrf,rougeL").to_latex(intervals=False)
-    (tmp_path / "article.tex").write_text(
-        r"\documentclass[twocolumn]{article}\usepackage{booktabs}\begin{document}" + f"\n{table}\n" + r"\end{document}",
-        encoding="utf-8",
-    )
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "article.tex"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-    assert "Overfull" not in (tmp_path / "article.log").read_text("utf-8", "replace")

@@ -2,11 +2,9 @@
 
 import functools
 import gc
-import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 import torchmetrics
@@ -25,14 +23,13 @@ from metrics.cases import (
     scores_of,
     states_of,
 )
-from rouge_score.rouge_scorer import RougeScorer
 from systems import output, references
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torchmetrics import MetricCollection
 from torchmetrics.utilities.exceptions import TorchMetricsUserError
 
-from ngram_metrics import ChrF, NgramOverlap, ROUGEScore
+from ngram_metrics import ChrF
 from ngram_metrics import ignite as for_ignite
 
 
@@ -428,22 +425,6 @@ def test_each_value_stands_beside_the_ends_of_its_interval(case: Case, average: 
     assert any(value[f"{name}_low"] < value[f"{name}_high"] for name in named)
 
 
-def test_the_interval_of_a_mean_is_that_of_resampled_means_within_chance():
-    """Every value of ROUGE, against plain loops over rouge_score."""
-    keys = ("rouge1", "rouge2", "rougeL")
-    scorer = RougeScorer(keys)
-    scored = [scorer.score(target, line) for target, line in zip(REFERENCES, OUTPUT, strict=True)]
-    value = _filled(ROUGEScore(rouge_keys=keys, confidence=0.9)).compute()
-    drawn = np.random.default_rng(7).integers(len(scored), size=(4000, len(scored)))
-    for key, part in itertools.product(keys, ("fmeasure", "precision", "recall")):
-        scores = np.array([getattr(one[key], part) for one in scored])
-        means = sorted(scores[drawn].mean(1))
-        low, high = means[200], means[-201]
-        assert value[f"{key}_{part}"].item() == pytest.approx(scores.mean(), abs=1e-12)
-        assert value[f"{key}_{part}_low"].item() == pytest.approx(low, abs=0.15 * (high - low) / 2)
-        assert value[f"{key}_{part}_high"].item() == pytest.approx(high, abs=0.15 * (high - low) / 2)
-
-
 @each_metric_of_one_value
 def test_levels_share_a_group_and_keep_their_intervals(case: Case, average: str):
     metrics = {"wide": case.make(average, confidence=0.99), "narrow": case.make(average, confidence=0.5)}
@@ -456,18 +437,6 @@ def test_levels_share_a_group_and_keep_their_intervals(case: Case, average: str)
         for key, score in case.filled(average, confidence=level).compute().items():
             found = values[f"{name}_{key}"] if f"{name}_{key}" in values else values[key]
             assert_same(found, score)
-
-
-def test_several_samples_a_sentence_are_resampled_each():
-    generator = torch.Generator().manual_seed(1)
-    preds, target = (
-        torch.randint(1, 9, (20, 4, 6), generator=generator),
-        torch.randint(1, 9, (20, 6), generator=generator),
-    )
-    samples, flat = NgramOverlap(pad_id=0, confidence=0.95), NgramOverlap(pad_id=0, confidence=0.95)
-    samples.update(preds, target)
-    flat.update(preds.flatten(0, 1), target.repeat_interleave(4, 0))
-    assert_same(samples.compute(), flat.compute())
 
 
 def test_the_generator_of_the_caller_is_not_touched():

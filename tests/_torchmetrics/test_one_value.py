@@ -9,7 +9,6 @@ from ignite.engine import Engine
 from oracles import close
 from rouge_score.rouge_scorer import RougeScorer
 from torchmetrics import MetricTracker
-from torchmetrics.text import ROUGEScore as OtherROUGEScore
 
 import ngram_metrics
 from ngram_metrics import ChrF, ROUGEScore, ignite, mbr, significance
@@ -99,12 +98,6 @@ def test_several_of_one_metric_count_each_sentence_once():
     assert int(rouge.segments) == 0
 
 
-def test_a_report_shows_it(tmp_path: Any):
-    found = ngram_metrics.evaluate({"a": HYPOTHESES}, REFERENCES, {"f": one_value("rougeL_recall")})
-    found.write_report(tmp_path / "page.html")
-    assert f"{100 * sum(expected('rougeL_recall')) / 3:.2f}" in (tmp_path / "page.html").read_text()
-
-
 @each_framework
 def test_what_is_no_value_of_a_metric_is_refused_at_once(framework: ModuleType):
     rouge, of_chrf = framework.ROUGEScore(rouge_keys=KEYS), r"expected one of \['chrf', 'chrf_low', 'chrf_high'\]"
@@ -168,10 +161,3 @@ def test_two_metrics_that_write_one_name_are_refused(take: Any, metrics: Any, na
     with pytest.raises(ValueError, match=rf"the metrics '\w+' and '\w+' both write '{name}': expected other names"):
         take(metrics)
     take({f"{name}_{index}": metric for index, (name, metric) in enumerate(metrics.items())})
-
-
-def test_values_of_another_package_are_compared_when_they_are_known():
-    compute_metrics = ComputeMetrics({"x": OtherROUGEScore(rouge_keys="rouge1"), "x_rouge1_recall": ChrF()})
-    compute_metrics.metrics.update(HYPOTHESES, REFERENCES)
-    with pytest.raises(ValueError, match="both write 'x_rouge1_recall'"):
-        compute_metrics._values()

@@ -1,166 +1,85 @@
-"""The measures in one call: a batch in every layout and every average, options, and what is refused."""
+"""The metrics in one call: every layout and average, options for text, and any text beside sacrebleu."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from all_measures import MEASURES
 from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import apart, inputs
-from measures import Measured, Settings, options
-from metrics.apis import APIS, COMPLETE
+from metrics.apis import COMPLETE, Api
 from oracles import close
 from rouge_oracle import KEYS
 from sacrebleu.metrics import BLEU, CHRF
+from torch import Tensor
 
+from ngram_metrics import ChrF, ROUGEScore
 from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
 
-
-@dataclass(frozen=True)
-class Called:
-    """A measure in one call.
-
-    Attributes:
-        function: the call.
-        measured: the measure.
-        default: the average that is meant where none is named.
-        options: some for the call, and the settings of the measure that they stand for.
-        between: what stands between the tokens of a text; nothing where a text is its tokens.
-        names: what each id is in a text, from 1 on.
-    """
-
-    function: Callable[..., Any]
-    measured: Measured
-    default: str
-    options: tuple[tuple[dict[str, Any], Settings], ...]
-    between: str = " "
-    names: str = "abc"
-
-    def __call__(self, *batch: Any, **chosen: Any) -> torch.Tensor:
-        """The score; of ROUGE's dict the values side by side, ``(..., keys, 3)``."""
-        found = self.function(*batch, **chosen)
-        if not isinstance(found, dict):
-            return found
-        keys = dict.fromkeys(name.partition("_")[0] for name in found)
-        parts = ("precision", "recall", "fmeasure")
-        return torch.stack([torch.stack([found[f"{key}_{part}"] for part in parts], -1) for key in keys], -2)
-
-    def text(self, ids: list[int]) -> str:
-        return self.between.join(self.names[token_id - 1] for token_id in ids)
-
-    def expected(self, settings: Settings, batch: list, average: str) -> np.ndarray:
-        """The scores of ids in plain Python."""
-        read = (lambda ids: list(map(str, ids))) if self.measured.of_text is list else self.text
-        return self.measured.expected(
-            settings, [(read(hypothesis), list(map(read, references))) for hypothesis, references in batch], average
-        )
-
-    def layouts(self, batch: list) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
-        for name, layout in inputs(batch, self.text).items():
-            # Of lines, only an id alone can end a sentence.
-            are_words = self.between and self.names[-1] != "\n"
-            if name != "tokens" or are_words:
-                yield layout
-
-
-_BLEU = (
-    *options(smooth=["no_smooth", "add-k", "exp"], effective_order=[False]),
-    {"ngram": 2, "smooth": "exp", "effective_order": True},
-)
-_CHRF = ({}, {"eps_smoothing": True}, {"char_order": 2, "beta": 1}, {"char_order": 3, "eps_smoothing": True})
-FUNCTIONS = {
-    "bleu": Called(bleu_score, MEASURES["bleu"], "micro", tuple((settings, settings) for settings in _BLEU)),
-    "rouge": Called(
-        rouge_score,
-        MEASURES["rouge"],
-        "macro",
-        (({"rouge_keys": KEYS}, {}), ({"rouge_keys": ("rouge2", "rougeLsum")}, {"keys": ("rouge2", "rougeLsum")})),
-    ),
-    "rouge of lines": Called(
-        rouge_score, MEASURES["rouge"], "macro", (({"rouge_keys": KEYS, "sentence_separator_id": 3}, {}),), names="ab\n"
-    ),
-    "mean rouge": Called(
-        lambda *batch, **chosen: rouge_score(*batch, accumulate="avg", **chosen),
-        MEASURES["mean rouge"],
-        "macro",
-        (({"rouge_keys": KEYS, "sentence_separator_id": 3}, {}),),
-        names="ab\n",
-    ),
-    "chrf": Called(chrf_score, MEASURES["chrf"], "micro", tuple((one, one) for one in _CHRF), between=""),
-}
-#: The others have the settings of their measures as options.
-FUNCTIONS |= {
-    name: Called(
-        api.function, MEASURES[name], api.options["average"], tuple((one, one) for one in MEASURES[name].variants)
-    )
-    for name, api in APIS.items()
-    if api in COMPLETE and name not in FUNCTIONS and name in MEASURES
-}
-each = pytest.mark.parametrize("called", FUNCTIONS.values(), ids=FUNCTIONS)
-
+#: A separator of sentences is an id and a line break, so that every layout has the same sentences.
+OPTIONS: dict[str, dict[str, Any]] = {"ROUGEScore": {"rouge_keys": KEYS, "sentence_separator_id": 3}}
+NAMES = {"ROUGEScore": "ab\n"}
+each_api = pytest.mark.parametrize("api", COMPLETE, ids=lambda api: api.name)
 
 _documents = st.lists(st.integers(1, 3), max_size=7)
 # An empty reference among several cannot be told from a missing one in a padded tensor.
 _references = st.lists(_documents, min_size=1, max_size=1) | st.lists(_documents.filter(bool), min_size=1, max_size=3)
-batches = st.lists(st.tuples(_documents, _references), min_size=1, max_size=5)
 one_reference = st.lists(st.tuples(_documents, st.tuples(_documents).map(list)), min_size=1, max_size=5)
+batches = st.lists(st.tuples(_documents, _references), min_size=1, max_size=5) | one_reference
 
 
-def check(called: Called, chosen: dict[str, Any], settings: Settings, batch: list, average: str) -> None:
-    """Compare all layouts: the first with plain Python, the others with the first, to the last bit."""
-    expected = called.expected(settings, batch, average)
-    first = None
-    for preds, target, padding in called.layouts(batch):
-        scores = called(preds, target, average=average, **padding, **chosen)
-        assert (scores.dtype, scores.device.type) == (torch.float64, "cpu")
-        if first is None:
-            first = scores
-            assert scores.numpy() == called.measured.close(expected)
-            if average == called.default:
-                assert called(preds, target, **chosen).equal(first)
-        assert scores.equal(first)
+def text_of(api: Api, ids: list[int]) -> str:
+    """Ids as words of one letter or, for chrF, as letters."""
+    return ("" if api.metric is ChrF else " ").join(NAMES.get(api.metric.__name__, "abc")[one - 1] for one in ids)
 
 
-@each
+def scores_of(api: Api, *batch: Any, **options: Any) -> Tensor:
+    """The scores; of ROUGE's dict the values side by side."""
+    found = api.function(*batch, **OPTIONS.get(api.metric.__name__, {}), **options)
+    return torch.stack(list(found.values()), -1) if isinstance(found, dict) else found
+
+
+@pytest.mark.filterwarnings("ignore:ROUGE's rule for words")
+@each_api
 @fewer(4)
-@given(data=st.data(), batch=batches | one_reference)
-def test_every_layout_and_average_scores_as_plain_python(called, data, batch):
-    chosen, settings = data.draw(st.sampled_from(called.options))
-    for average in called.measured.averages:
-        check(called, chosen, settings, batch, average)
+@given(batch=batches)
+def test_every_layout_has_one_score_to_the_last_bit_and_that_of_the_class(api, batch):
+    layouts = inputs(batch, lambda ids: text_of(api, ids))
+    if api.metric in (ChrF, ROUGEScore):  # tokens are letters, or have no line breaks
+        del layouts["tokens"]
+    for average in ("micro", "macro", "none"):
+        metric = api.metric(average=average, **OPTIONS.get(api.metric.__name__, {}))
+        expected = metric(*layouts["text"][:2])
+        expected = torch.stack(list(expected.values()), -1) if isinstance(expected, dict) else expected
+        for preds, target, padding in layouts.values():
+            scores = scores_of(api, preds, target, average=average, **padding)
+            assert (scores.dtype, scores.device.type) == (torch.float64, "cpu")
+            assert scores.equal(expected)
 
 
-@each
-def test_one_sentence_needs_no_list(called):
-    one, several = [1, 2, 1, 3], [[3, 2], [1, 2, 1]]
-    text, references = called.text(one), list(map(called.text, several))
-    chosen, settings = called.options[0]
-    for target, read in ((references[0], several[:1]), (references, several)):
-        score = called(text, target, **chosen)
-        expected = called.expected(settings, [(one, read)], called.default)
-        assert score.shape == expected.shape
-        assert score.numpy() == called.measured.close(expected)
-    assert called(text, references, average="none", **chosen).shape == (1, *expected.shape)
+@each_api
+def test_one_segment_needs_no_list(api):
+    text, references = text_of(api, [1, 2, 1, 2]), [text_of(api, ids) for ids in ([2, 2], [1, 2, 1])]
+    for target, listed in ((references[0], references[:1]), (references, references)):
+        assert scores_of(api, text, target).equal(scores_of(api, [text], [listed]))
+    assert scores_of(api, text, references, average="none").shape[0] == 1
 
 
 @pytest.mark.parametrize("pad_id", [None, (), []])
-@each
-def test_padded_ids_without_their_padding_and_of_no_fitting_shape_are_refused(called, pad_id):
+@each_api
+def test_padded_ids_without_their_padding_and_of_no_fitting_shape_are_refused(api, pad_id):
     ids = torch.tensor([[1, 2, 0]])
     for one, other in product((ids, ids.numpy(), ids.tolist()), repeat=2):
         if one is other and isinstance(one, list):
             continue
-        with pytest.raises(ValueError, match=r"needs pad_id, .*, or -1 if all are; none was given$"):
-            called(one, other, pad_id=pad_id)
-    if called.function is not ngram_overlap:  # which takes samples
+        with pytest.raises(ValueError, match=r"a padded tensor of ids needs pad_id.*none was given"):
+            scores_of(api, one, other, pad_id=pad_id)
+    if api.function is not ngram_overlap:  # which takes samples
         with pytest.raises(ValueError, match=r"preds has shape \(1, 1, 3\)"):
-            called(ids[None], ids, pad_id=0)
+            scores_of(api, ids[None], ids, pad_id=0)
 
 
 @pytest.mark.parametrize(

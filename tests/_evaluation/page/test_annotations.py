@@ -1,7 +1,7 @@
 """What stands beside the texts: sources, columns and the scores of their labels."""
 
 import pytest
-from commands import BASE, FILES, OTHER, REFERENCES, printed, write
+from commands import BASE, FILES, OTHER, REFERENCES
 from report_pages import data_of, write_report
 
 import ngram_metrics
@@ -42,20 +42,6 @@ def test_up_to_fifty_labels_are_scored_and_more_only_filter_the_page(tmp_path, l
         assert (f"Groups with more than 50 labels are not scored: {name} (51 labels)" in str(found)) != scored
 
 
-def test_the_command_shows_what_the_function_shows(folder, capsys):
-    write(folder / "source.txt", SOURCES)
-    write(folder / "labels.txt", [str(line % 7) for line in IDS])
-    files = ("--source", "source.txt", "--groups", "labels.txt", "--report", "page.html")
-    printed(capsys, "base.txt", "other.txt", "-r", "ref.txt", "ref2.txt", *files)
-    streams = [FILES["ref.txt"], FILES["ref2.txt"]]
-    systems = {"base.txt": FILES["base.txt"], "other.txt": FILES["other.txt"]}
-    write_report("other.html", systems, streams, sources=SOURCES, groups=[str(line % 7) for line in IDS])
-    first, second = data_of(folder / "page.html"), data_of(folder / "other.html")
-    for data in (first, second):
-        del data["references"]  # which name the files
-    assert first == second
-
-
 @pytest.mark.parametrize(
     ("options", "kind", "words"),
     [
@@ -70,12 +56,6 @@ def test_what_cannot_be_shown_is_told(tmp_path, options, kind, words):
     with pytest.raises(kind, match=words):
         write_report(tmp_path / "page.html", ONE, ["x", "y"], **options)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_names_of_groups_that_differ_by_an_invisible_character_are_two(tmp_path):
-    groups = {"d": ["1", "2"], "d\x00": [1, 2]}
-    write_report(tmp_path / "page.html", ONE, ["x", "y"], groups=groups, sources=["", ""])
-    assert [column["name"] for column in data_of(tmp_path / "page.html")["columns"]] == ["d", "d[U+0000]"]
 
 
 @pytest.mark.parametrize("groups", [{"domain": ["news", "", "talk"] * 40}, ["news", "", "talk"] * 40], ids=type)
