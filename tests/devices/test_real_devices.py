@@ -129,11 +129,12 @@ def test_metrics_go_through_their_lives_as_on_the_cpu(on_both: torch.device, nam
 def _own_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compare and sum instead of searching: XLA has no search."""
 
-    def search(ascending: Tensor, values: Tensor, *, right: bool = False) -> Tensor:
+    def search(ascending: Tensor, values: Tensor, *, right: bool = False, out_int32: bool = False) -> Tensor:
         if values.device.type != "xla":
-            return _search(ascending, values, right=right)
+            return _search(ascending, values, right=right, out_int32=out_int32)
         before, sought = ascending.unsqueeze(-2), values.unsqueeze(-1)
-        return ((before <= sought) if right else (before < sought)).sum(-1)
+        is_before = (before <= sought) if right else (before < sought)
+        return is_before.sum(-1, dtype=torch.int32 if out_int32 else torch.int64)
 
     monkeypatch.setattr(torch, "searchsorted", search)
 
