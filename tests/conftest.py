@@ -11,7 +11,11 @@ from covering import mark_the_rest_of_grids
 from packages import missing_packages
 
 #: Where the tests of a device are, by its mark.
-DEVICE_FILES = {"cuda": ("cuda",), "xla": ("real_devices",), "vulkan": ("real_devices", "cuda")}
+DEVICE_FILES = {
+    "cuda": ("cuda", "no_synchronisation", "real_devices"),
+    "xla": ("real_devices",),
+    "vulkan": ("no_synchronisation", "real_devices"),
+}
 
 # Without a handler the first message of absl makes one, on the captured stream of the test that is running, and every
 # later message is an error on a closed stream.

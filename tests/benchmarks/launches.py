@@ -1,18 +1,18 @@
-"""Kernels that padded ids launch on an accelerator, counted and not timed.
+"""Kernels that padded ids launch on an accelerator, and the bytes that they move, counted and not timed.
 
 How to run: ``python tests/benchmarks/launches.py``; no GPU, no data and no peer is needed. The calls run on torch's
 ``meta`` device, which has shapes and no data. A launch is an operation of torch that is neither a view nor new memory;
-a sort counts as one. Ids are those of ``gpu.py``, and ``--rows`` does not change the launches. Of a class its
-``update`` is counted, with the default average.
+a sort counts as one. It moves the bytes of its operands and results. ``--rows`` does not change the launches. Of a
+class its ``update`` is counted, with the default average.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import gpu
 import torch
 from harness import layout
 from torch import Tensor
@@ -20,10 +20,40 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from ngram_metrics import Bleu
-from ngram_metrics.functional import rouge_score
+from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
 
 META = torch.device("meta")
 WITHOUT_KERNEL = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_unsafe_view"}
+WORDS, PAD = 32_000, 0
+
+
+def draw_ids(seed: int, segments: int, length: int, references: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Return hypotheses ``(segments, length)`` and references ``(segments, references, length)``.
+
+    Rows are full, ids follow Zipf's law, and three tokens in ten of a reference are drawn anew.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    shape = segments, references + 1, length
+    ids = (WORDS ** torch.rand(shape, generator=generator)).long()
+    is_new = torch.rand(shape, generator=generator) < 0.3
+    hypotheses = ids[:, 0]
+    return hypotheses.to(device), ids.where(is_new, hypotheses.unsqueeze(1))[:, 1:].to(device)
+
+
+def bleu(preds: Tensor, target: Tensor) -> Tensor:
+    return bleu_score(preds, target, smooth="floor", average="none", effective_order=False, pad_id=PAD)
+
+
+def chrf(preds: Tensor, target: Tensor) -> Tensor:
+    return chrf_score(preds, target, average="none", pad_id=PAD)
+
+
+def rouge(preds: Tensor, target: Tensor) -> dict[str, Tensor]:
+    return rouge_score(preds, target, rouge_keys=("rouge1", "rouge2"), average="none", pad_id=PAD)
+
+
+def rouge_l(preds: Tensor, target: Tensor) -> Tensor:
+    return rouge_score(preds, target, rouge_keys="rougeL", average="none", pad_id=PAD)["rougeL_fmeasure"]
 
 
 class Task(NamedTuple):
@@ -33,7 +63,7 @@ class Task(NamedTuple):
         name: for the table.
         call: from hypotheses and references to the scores, or the class of a metric.
         length: tokens of a document.
-        references: of each sentence.
+        references: of each segment.
     """
 
     name: str
@@ -41,57 +71,64 @@ class Task(NamedTuple):
     length: int
     references: int = 1
 
-
-def rouge(preds: Tensor, target: Tensor) -> Any:
-    return rouge_score(preds, target, rouge_keys=("rouge1", "rouge2"), average="none", pad_id=gpu.PAD)
+    def prepare(self, rows: int, device: torch.device) -> Callable[[], Any]:
+        """Return the call with its batch on a device."""
+        batch = draw_ids(0, rows, self.length, self.references, device)
+        call = self.call(pad_id=PAD, device=device).update if isinstance(self.call, type) else self.call
+        return lambda: call(*batch)
 
 
 TASKS = (
-    Task("BLEU", gpu.our_bleu, 256),
-    Task("BLEU", gpu.our_bleu, 1024),
-    Task("BLEU, 4 references", gpu.our_bleu, 256, 4),
-    Task("BLEU, 4 references", gpu.our_bleu, 1024, 4),
+    Task("BLEU", bleu, 256),
+    Task("BLEU", bleu, 1024),
+    Task("BLEU, 4 references", bleu, 256, 4),
+    Task("BLEU, 4 references", bleu, 1024, 4),
     Task("`Bleu.update`", Bleu, 256),
     Task("`Bleu.update`, 4 references", Bleu, 256, 4),
-    Task("chrF", gpu.our_chrf, 256),
-    Task("chrF", gpu.our_chrf, 1024),
-    Task("chrF, 4 references", gpu.our_chrf, 256, 4),
+    Task("chrF", chrf, 256),
+    Task("chrF", chrf, 1024),
+    Task("chrF, 4 references", chrf, 256, 4),
     Task("ROUGE-1 and -2", rouge, 256),
-    Task("ROUGE-L", gpu.our_rouge_l, 256),
-    Task("ROUGE-L", gpu.our_rouge_l, 1024),
+    Task("ROUGE-L", rouge_l, 256),
+    Task("ROUGE-L", rouge_l, 1024),
 )
 
 
 class Launches(TorchDispatchMode):
-    """Counts launches."""
+    """Counts launches, and the bytes that they move."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.count = 0
+        self.count = self.bytes = 0
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         results = function(*args, **kwargs)
-        has_elements = any(leaf.numel() for leaf in tree_leaves([args, kwargs, results]) if isinstance(leaf, Tensor))
+        sizes = [_distinct_bytes(leaf) for leaf in tree_leaves([args, kwargs, results]) if isinstance(leaf, Tensor)]
         name = function._schema.name.partition("::")[2]
-        self.count += has_elements and not function.is_view and name not in WITHOUT_KERNEL
+        if any(sizes) and not function.is_view and name not in WITHOUT_KERNEL:
+            self.count += 1
+            self.bytes += sum(sizes)
         return results
 
 
-def launches(task: Task, rows: int) -> int:
-    """Return the launches of one call, after the first."""
-    batch = gpu.batch(0, rows, task.length, task.references, META)
-    call = task.call(pad_id=gpu.PAD, device=META).update if isinstance(task.call, type) else task.call
-    call(*batch)
-    with Launches() as counted:
-        call(*batch)
-    return counted.count
+def _distinct_bytes(tensor: Tensor) -> int:
+    """Return the bytes of a tensor; what is repeated by ``expand`` counts once."""
+    sizes = zip(tensor.shape, tensor.stride(), strict=True)
+    return math.prod(size if stride or not size else 1 for size, stride in sizes) * tensor.element_size()
 
 
 if __name__ == "__main__":
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--rows", type=int, default=256, help="segments of a batch (%(default)s)")
     options = arguments.parse_args()
-    print(f"{options.rows} rows, vocabulary {gpu.WORDS}, torch {torch.__version__}\n")
-    rows = [[task.name, f"{task.length:,} ids", f"{launches(task, options.rows):,}"] for task in TASKS]
-    print(layout([["scores", "of", "launches"], *rows]))
+    print(f"{options.rows} rows, vocabulary {WORDS}, torch {torch.__version__}\n")
+    table = [["scores", "of", "launches", "bytes an id"]]
+    for task in TASKS:
+        call = task.prepare(options.rows, META)
+        call()  # what is made once is not counted
+        with Launches() as launches:
+            call()
+        ids = options.rows * task.length * (1 + task.references)
+        table.append([task.name, f"{task.length:,} ids", f"{launches.count:,}", f"{launches.bytes / ids:,.0f}"])
+    print(layout(table))

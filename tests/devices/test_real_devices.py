@@ -1,9 +1,9 @@
-"""What must hold on XLA and on Vulkan, devices that are real: the numbers of the CPU, no reads, one graph for a shape.
+"""What must hold on XLA, Vulkan and CUDA, devices that are real: the numbers of the CPU, and few copies.
 
-`pytest -m xla` and `pytest -m vulkan` run it. torch_xla 2.9 has no `searchsorted`: it calls the CPU's, and reads
-the device for it. Where reads are counted, a comparison and a sum stand in for it. Left out on XLA: subsequences
-of more than 55 tokens on either side, whose programs compile for minutes; `ngram_counts`, whose result has as many rows
-as there are n-grams.
+`pytest -m xla`, `pytest -m vulkan` and `pytest -m cuda` run it. torch_xla 2.9 has no `searchsorted`: it calls the
+CPU's, and reads the device for it. Where reads are counted, a comparison and a sum stand in for it. Left out on XLA:
+subsequences of more than 55 tokens on either side, whose programs compile for minutes; `ngram_counts`, whose result has
+as many rows as there are n-grams.
 
 torchvulkan 0.2.1 has two faults, which the package does not run into. On the device "vulkan", with
 ``mask = torch.tensor([True, False, True, False])`` and ``numbers = torch.tensor([3, 4, 5, -6])``:
@@ -25,32 +25,33 @@ import torch
 from crossings import crossings
 from metrics.cases import CASES as EVERY_CASE
 from metrics.cases import Case, each_kind_of_state, states_of
-from real_devices import COUNTED, SHARES, assert_near, fixture_of, move, of_two_ranks, rounding, vulkan, xla
+from real_devices import COUNTED, SHARES, assert_near, cuda, fixture_of, move, of_two_ranks, rounding, vulkan, xla
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, mbr
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, functional, mbr
 from ngram_metrics._core.basics.arrays import to_float
 from ngram_metrics._core.counting import pairs
 from ngram_metrics._core.scoring import pair_scores
 from ngram_metrics.counting import clipped_matches, common_subsequence_lengths, ngram_counts
-from ngram_metrics.functional import bleu_score
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
 pytestmark = pytest.mark.filterwarnings("default")  # torch_xla deprecates what it uses itself
-on_both, on_xla, on_vulkan = fixture_of(xla, vulkan), fixture_of(xla), fixture_of(vulkan)
+on_each, on_xla = fixture_of(xla, vulkan, cuda), fixture_of(xla)
+#: XLA lacks operations that these have.
+on_complete, on_vulkan = fixture_of(vulkan, cuda), fixture_of(vulkan)
 lengths = functools.partial(common_subsequence_lengths, pad_id=0)
 _search = torch.searchsorted
 
 
 def batch_of(seed: int, references: int | None = None, wide: bool = False, width: int = 12) -> tuple[Tensor, Tensor]:
-    """Six segments of ids 1 to 5 with padding after them, or of ids near 2^62."""
+    """Six segments of ids -1 to 5, of which -1 and 0 are no tokens, with padding after them; or of ids near 2^62."""
     generator = torch.Generator().manual_seed(seed)
     shapes = (6, width), (6, width - 2) if references is None else (6, references, width - 2)
     sides = []
     for shape in shapes:
-        ids = torch.randint(1, 6, shape, generator=generator)
+        ids = torch.randint(-1, 6, shape, generator=generator)
         lengths = torch.randint(0, shape[-1] + 1, shape[:-1], generator=generator)
         sides.append(torch.where(torch.arange(shape[-1]) < lengths.unsqueeze(-1), ids + wide * 2**62, 0))
     return sides[0], sides[1]
@@ -113,7 +114,7 @@ def life(make: Callable[..., Any], batches: Any, here: Any, elsewhere: Any) -> t
 def assert_same_lives(make: Callable[..., Any], batches: Any, device: torch.device) -> None:
     host = torch.device("cpu")
     expected = life(make, batches, "cpu", "cpu")
-    others = (device, "cpu") if device.type == "vulkan" else (device,)
+    others = (device,) if device.type == "xla" else (device, "cpu")
     for here, elsewhere in ((device, other) for other in others):
         assert_near(
             life(make, batches, here, elsewhere), expected, host, rounding(device, type(make(device="cpu")).__name__)
@@ -121,8 +122,8 @@ def assert_same_lives(make: Callable[..., Any], batches: Any, device: torch.devi
 
 
 @each_case
-def test_metrics_go_through_their_lives_as_on_the_cpu(on_both: torch.device, name: str, average: str):
-    assert_same_lives(functools.partial(make, name, average), batches(name), on_both)
+def test_metrics_go_through_their_lives_as_on_the_cpu(on_each: torch.device, name: str, average: str):
+    assert_same_lives(functools.partial(make, name, average), batches(name), on_each)
 
 
 @pytest.fixture
@@ -169,79 +170,79 @@ def test_updates_read_nothing_and_compile_one_program_for_a_shape(on_xla: torch.
 @pytest.mark.parametrize("ngram", [1, 4, 9])
 @pytest.mark.parametrize("references", [None, 3, 14])
 @pytest.mark.parametrize("wide", [False, True])
-def test_matches_are_those_of_the_cpu(on_both: torch.device, wide: bool, references: int | None, ngram: int):
+def test_matches_are_those_of_the_cpu(on_each: torch.device, wide: bool, references: int | None, ngram: int):
     batch = batch_of(7, references, wide)
-    counts = clipped_matches(*move(on_both, batch), ngram=ngram, pad_id=0)
-    assert_near(counts, clipped_matches(*batch, ngram=ngram, pad_id=0), on_both)
+    counts = clipped_matches(*move(on_each, batch), ngram=ngram, pad_id=0)
+    assert_near(counts, clipped_matches(*batch, ngram=ngram, pad_id=0), on_each)
 
 
 @pytest.mark.parametrize("wide", [False, True])
-def test_subsequences_of_one_word_are_those_of_the_cpu(on_both: torch.device, wide: bool):
+def test_subsequences_of_one_word_are_those_of_the_cpu(on_each: torch.device, wide: bool):
     batch = batch_of(8, wide=wide)
-    assert_near(lengths(*move(on_both, batch)), lengths(*batch), on_both)
+    assert_near(lengths(*move(on_each, batch)), lengths(*batch), on_each)
 
 
 # What XLA cannot do, or not in time.
 
 
 @pytest.mark.parametrize("width", [70, 700])
-def test_subsequences_of_many_words_are_those_of_the_cpu(on_vulkan: torch.device, width: int):
+def test_subsequences_of_many_words_are_those_of_the_cpu(on_complete: torch.device, width: int):
     batch = batch_of(9, width=width)
-    assert_near(lengths(*move(on_vulkan, batch)), lengths(*batch), on_vulkan)
+    assert_near(lengths(*move(on_complete, batch)), lengths(*batch), on_complete)
 
 
 @pytest.mark.parametrize("corpus", [False, True])
 @pytest.mark.parametrize("order", [1, 3, 12])
-def test_ngrams_are_counted_as_on_the_cpu(on_vulkan: torch.device, order: int, corpus: bool):
+def test_ngrams_are_counted_as_on_the_cpu(on_complete: torch.device, order: int, corpus: bool):
     ids, _ = batch_of(order)
-    assert_near(ngram_counts(ids.to(on_vulkan), order, 0, corpus), ngram_counts(ids, order, 0, corpus), on_vulkan)
+    assert_near(ngram_counts(ids.to(on_complete), order, 0, corpus), ngram_counts(ids, order, 0, corpus), on_complete)
 
 
 @each_kind_of_state
-def test_metrics_of_texts_go_through_their_lives_as_on_the_cpu(on_vulkan: torch.device, case: Case, average: str):
-    assert_same_lives(functools.partial(case.make, average), case.batches, on_vulkan)
+def test_metrics_of_texts_go_through_their_lives_as_on_the_cpu(on_complete: torch.device, case: Case, average: str):
+    assert_same_lives(functools.partial(case.make, average), case.batches, on_complete)
 
 
 @pytest.mark.parametrize("case", [case for case in EVERY_CASE if case.on_ids], ids=lambda case: case.name)
 @pytest.mark.parametrize("around_it", ["device", "autocast", "inference mode"])
-def test_surroundings_do_not_reach_the_scores(on_vulkan: torch.device, around_it: str, case: Case):
-    average, apart = case.averages[0], rounding(on_vulkan, case.name)
+def test_surroundings_do_not_reach_the_scores(on_complete: torch.device, around_it: str, case: Case):
+    average, apart = case.averages[0], rounding(on_complete, case.name)
     expected = case.filled(average).compute()
     around = {
-        "device": on_vulkan,
-        "autocast": torch.autocast("vulkan", torch.float16),
+        "device": on_complete,
+        "autocast": torch.autocast(on_complete.type, torch.float16),
         "inference mode": torch.inference_mode(),
     }
     with around[around_it]:
-        metric = case.filled(average, [move(on_vulkan, batch) for batch in case.batches], device=on_vulkan)
-        assert_near(metric.compute(), expected, on_vulkan, apart)
+        metric = case.filled(average, [move(on_complete, batch) for batch in case.batches], device=on_complete)
+        assert_near(metric.compute(), expected, on_complete, apart)
 
 
 @pytest.mark.parametrize("case", EVERY_CASE, ids=lambda case: case.name)
-def test_metrics_of_ignite_return_the_numbers_of_the_cpu(on_vulkan: torch.device, case: Case):
-    from ngram_metrics import ignite
+def test_metrics_of_ignite_return_the_numbers_of_the_cpu(on_complete: torch.device, case: Case):
+    ignite = pytest.importorskip("ngram_metrics.ignite", reason="ignite is not installed", exc_type=ImportError)
 
     make = functools.partial(getattr(ignite, case.metric.__name__), average=case.averages[0], **case.options)
-    here, there = make(), make(device=on_vulkan)
+    here, there = make(), make(device=on_complete)
     for batch in case.batches:
         here.update(batch)
-        there.update(move(on_vulkan, batch))
-    apart = rounding(on_vulkan, case.name)
+        there.update(move(on_complete, batch))
+    apart = rounding(on_complete, case.name)
     assert there.compute() == pytest.approx(here.compute(), rel=apart, abs=apart)
 
 
-def test_rows_that_are_computed_on_the_cpu_stay_there(on_vulkan: torch.device):
+def test_rows_that_are_computed_on_the_cpu_stay_there(on_complete: torch.device):
     metric, other = Bleu(average="none", compute_on_cpu=True), Bleu(average="none")
     metric.update(["a b"], [["a b"]])
     other.update(["a c"], [["a b"]])
-    metric = metric.to(on_vulkan)
+    metric = metric.to(on_complete)
     metric.merge_state(other)
     assert [rows.device.type for rows in metric.rows] == ["cpu", "cpu"]
     assert len(metric.compute()) == 2
 
 
-def test_an_empty_batch_of_lists_is_counted(on_vulkan: torch.device):
-    for metric in (Bleu(device=on_vulkan), ChrF(device=on_vulkan), ROUGEScore(device=on_vulkan)):
+def test_an_empty_batch_of_lists_is_counted(on_complete: torch.device):
+    for metric in (Bleu(device=on_complete), ChrF(device=on_complete), ROUGEScore(device=on_complete)):
         metric.update([], [])
         metric.update(["a b c d"], [["a b c d"]])
         assert {float(value) for value in tree_leaves(metric.compute())} == {1}
@@ -281,10 +282,10 @@ def test_what_padded_ids_of_a_device_add_comes_to_states_of_the_cpu_in_one_copy(
 
 def test_padded_ids_beside_lists_come_to_the_host_in_one_copy(on_vulkan: torch.device):
     hypotheses, lists = torch.arange(140).reshape(20, 7), [[[1, 2, 3, 4]]] * 20
-    expected = bleu_score(hypotheses, lists, average="none", pad_id=0)
+    expected = functional.bleu_score(hypotheses, lists, average="none", pad_id=0)
     there = hypotheses.to(on_vulkan)
     with crossings() as crossed:
-        found = bleu_score(there, lists, average="none", pad_id=0)
+        found = functional.bleu_score(there, lists, average="none", pad_id=0)
     assert len(crossed) == 1, crossed
     assert_near(found, expected, torch.device("cpu"), 1e-12)
 
@@ -378,19 +379,48 @@ def _bounds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.usefixtures("_bounds")
 @pytest.mark.parametrize("same", [True, False])
 @pytest.mark.parametrize("name", ["bleu", "rougeL"])
-def test_all_pairs_score_as_on_the_cpu(on_vulkan: torch.device, name: str, same: bool):
+def test_all_pairs_score_as_on_the_cpu(on_complete: torch.device, name: str, same: bool):
     metric = {"bleu": Bleu, "rougeL": functools.partial(ROUGEScore, rouge_keys="rougeL")}[name]
     one_size = DOCUMENTS[:, :20], DOCUMENTS[:, :20] if same else DOCUMENTS[:, 20:]
     several: Any = [list(DOCUMENTS[0, :9]), list(DOCUMENTS[1, :2]), []], [list(DOCUMENTS[0, 9:12]), [], []]
     for rows in (one_size, several):
         expected = mbr.pairwise(metric(pad_id=0), *rows)
-        found = mbr.pairwise(metric(pad_id=0, device=on_vulkan), *move(on_vulkan, rows))
-        assert_near(found, expected, on_vulkan, rounding(on_vulkan, name))
+        found = mbr.pairwise(metric(pad_id=0, device=on_complete), *move(on_complete, rows))
+        assert_near(found, expected, on_complete, rounding(on_complete, name))
+    there = mbr.decode(metric(pad_id=0, device=on_complete), DOCUMENTS.to(on_complete))
+    assert there.hypotheses[0].device == on_complete
+
+
+ROWS = [["a b cd", "b a cd", "cd cd"], ["a b"], ["c", "", "a cd b a"]]
+OTHERS = [["a cd b"], ["c", "a b"], [""]]
+
+
+@pytest.mark.parametrize(("metric", "options"), [(Bleu, {}), (ChrF, {}), (ChrF, {"word_order": 2})])
+def test_all_pairs_of_texts_score_as_on_the_cpu(on_complete: torch.device, metric: Any, options: dict[str, Any]):
+    there, here = metric(device=on_complete, **options), metric(**options)
+    apart = rounding(on_complete, metric.__name__)
+    for others in (ROWS, OTHERS):
+        assert_near(mbr.pairwise(there, ROWS, others), mbr.pairwise(here, ROWS, others), on_complete, apart)
+    found, expected = (mbr.decode(one, ROWS, ROWS[:], [[1, 2, 3], [1], [2, 1, 1]]) for one in (there, here))
+    assert found.indices.tolist() == expected.indices.tolist()
+    assert_near(found.expected_utilities, expected.expected_utilities, on_complete, apart)
+
+
+@pytest.mark.parametrize("function", [functional.pairwise_chrf, functional.aggregate_chrf])
+def test_drop_ins_of_fastchrf_score_as_on_the_cpu(on_complete: torch.device, function: Callable[..., Any]):
+    for others in (ROWS, OTHERS):
+        found = function(ROWS, others, device=on_complete)
+        assert_near(found, function(ROWS, others), on_complete, 1e-12)
+
+
+def test_rows_are_padded_where_they_are(on_complete: torch.device):
+    rows = move(on_complete, [torch.tensor([5]), torch.tensor([6, 7])])
+    assert_near(functional.pad2max(rows, 9), torch.tensor([[5, 9], [6, 7]]), on_complete)
 
 
 @pytest.mark.parametrize("test", [paired_bootstrap, paired_approximate_randomization])
 @pytest.mark.parametrize("name", COUNTED)
-def test_paired_tests_find_what_they_find_on_the_cpu(on_vulkan: torch.device, test: Callable[..., Any], name: str):
+def test_paired_tests_find_what_they_find_on_the_cpu(on_complete: torch.device, test: Callable[..., Any], name: str):
     target = DOCUMENTS[0].unsqueeze(1)
     changed = {"base": 3, "close": 4, "far": 8}
     outputs = {system: target[:, 0].where(torch.arange(9) % 9 >= first, 7) for system, first in changed.items()}
@@ -402,6 +432,6 @@ def test_paired_tests_find_what_they_find_on_the_cpu(on_vulkan: torch.device, te
         documents = [place // 3 for place in range(len(target))]
         return test(systems, "base", 50, clusters=documents), test(systems, "base", 50, correction="holm")
 
-    found, expected = ([leaf for leaf in tree_leaves(compared(d)) if leaf is not None] for d in (on_vulkan, "cpu"))
-    apart = rounding(on_vulkan, name)
+    found, expected = ([leaf for leaf in tree_leaves(compared(d)) if leaf is not None] for d in (on_complete, "cpu"))
+    apart = rounding(on_complete, name)
     assert found == pytest.approx(expected, rel=apart, abs=apart)

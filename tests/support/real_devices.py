@@ -1,4 +1,4 @@
-"""Devices that are real and need no hardware, each with kernels, memory and a compiler of its own: XLA and Vulkan.
+"""Devices with kernels, memory and a compiler of their own: XLA and Vulkan, which need no hardware, and CUDA.
 
 torch_xla runs XLA on the CPU. torchvulkan runs Vulkan on Mesa's lavapipe, and in its strict mode an operation that it
 would leave to the CPU is an error.
@@ -6,11 +6,14 @@ would leave to the CPU is an error.
 
 import functools
 import os
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 import torch
+from crossings import no_crossings
 from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map_only
 
@@ -33,11 +36,68 @@ def vulkan() -> torch.device:
     return torch.device("vulkan", 0)
 
 
+def cuda() -> torch.device:
+    return torch.device("cuda", 0)
+
+
+def cpu() -> torch.device:
+    return torch.device("cpu")
+
+
+def meta() -> torch.device:
+    return torch.device("meta")
+
+
 def fixture_of(*devices: Callable[[], torch.device]) -> Any:
-    """A fixture that is each of these devices, with the device's mark."""
+    """A fixture that is each of these devices; one that not every machine has gives its mark to the test."""
     named = {device.__name__: device for device in devices}
-    marked = [pytest.param(name, marks=getattr(pytest.mark, name)) for name in named]
+    marked = [
+        pytest.param(name, marks=() if device in (cpu, meta) else getattr(pytest.mark, name))
+        for name, device in named.items()
+    ]
     return pytest.fixture(params=marked)(lambda request: named[request.param]())
+
+
+@contextmanager
+def no_waiting(device: torch.device) -> Iterator[None]:
+    """Refuse what copies between the host and the device; on CUDA also what waits for it."""
+    if device.type != "cuda":
+        with no_crossings():
+            yield
+        return
+    mode = torch.cuda.get_sync_debug_mode()
+    try:
+        with warnings.catch_warnings():
+            # torch warns once that the mode is a prototype.
+            warnings.simplefilter("ignore", UserWarning)
+            torch.cuda.set_sync_debug_mode("error")
+        with no_crossings():
+            yield
+    finally:
+        torch.cuda.set_sync_debug_mode(mode)
+
+
+def capture(call: Callable[..., Any], batch: tuple[Tensor, ...]) -> Callable[..., Any]:
+    """A call that copies its batch into a captured CUDA graph and replays it."""
+    static = [side.clone() for side in batch]
+    # Warmed up on a stream of its own, as torch asks before a capture.
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            call(*static)
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = call(*static)
+
+    def replay(*fresh: Tensor) -> Any:
+        for room, side in zip(static, fresh, strict=True):
+            room.copy_(side)
+        graph.replay()
+        return result
+
+    return replay
 
 
 def move(device: torch.device | str, values: Any) -> Any:
