@@ -104,8 +104,10 @@ class Launches(TorchDispatchMode):
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         results = function(*args, **kwargs)
-        sizes = [_distinct_bytes(leaf) for leaf in tree_leaves([args, kwargs, results]) if isinstance(leaf, Tensor)]
         name = function._schema.name.partition("::")[2]
+        is_filled = name.startswith("new_") or name.endswith("_like")  # the operand says only where
+        moved = tree_leaves(results if is_filled else [args, kwargs, results])
+        sizes = [_distinct_bytes(leaf) for leaf in moved if isinstance(leaf, Tensor)]
         if any(sizes) and not function.is_view and name not in WITHOUT_KERNEL:
             self.count += 1
             self.bytes += sum(sizes)

@@ -26,14 +26,13 @@ its mask is 0100, so the increments are 0100, and with the first 0, 1, 2, 3, 4 t
 ``a b``.
 
 The layout is ``(words, pairs)`` with the highest word first, so that the skew is a view with positive strides. The
-masks of a window of times are in a table, which is a sum of bits. All sizes come from shapes; nothing depends on data.
+masks are in a table, which is a sum of bits. All sizes come from shapes; nothing depends on data.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -45,7 +44,7 @@ from ngram_metrics._core.counting.device_matches import rank_in_rows
 WORD_BITS = 55
 #: The index of the highest byte in an int64.
 HIGHEST_BYTE = 7 if sys.byteorder == "little" else 0
-#: Mask words that are laid out at a time, which bounds memory.
+#: Mask words that are laid out at a time, or those of one pair, which bounds memory.
 MASK_WORDS = 1 << 26
 #: Masks are laid out for this many times and words together, and read while they are in the cache.
 TILE = 64
@@ -91,79 +90,7 @@ def _chunk_lengths(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
 
 
 def _last_rows(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
-    """Return the last row of each pair's table, ``(words, pairs)``."""
-    windows = _mask_windows(positions, steps, rank_bound)
-    increments = positions.new_zeros(windows.words, len(positions))
-    state = _TableState(increments, positions.new_zeros(windows.words + 1, len(positions)))
-    for start, stop in windows.windows():
-        state = _advance(state, windows.masks(start, stop))
-    return state.increments
-
-
-class _MaskWindows(NamedTuple):
-    """The masks of a chunk of pairs, made on request for a window of times.
-
-    Attributes:
-        positions: ``(pairs, width)`` int64, the long side's ranks among the tokens of the pair; 0 for padding.
-        steps: ``(pairs, steps + 2 * (words - 1))`` int64, the short side's ranks with zeros on both sides: at time t
-            the words, the highest first, take the steps in the columns ``t, ..., t + words - 1``.
-        rank_bound: the largest possible rank.
-        words: the number of words of a pair.
-        times: the number of times, ``steps + words - 1``.
-        at_once: the number of times of a window.
-    """
-
-    positions: Tensor
-    steps: Tensor
-    rank_bound: int
-    words: int
-    times: int
-    at_once: int
-
-    def windows(self) -> list[tuple[int, int]]:
-        """Return the windows of times, first to last."""
-        starts = range(0, self.times, self.at_once)
-        return [(start, min(self.times, start + self.at_once)) for start in starts]
-
-    def masks(self, start: int, stop: int) -> Iterator[Tensor]:
-        """Yield the masks of the times of a window, each ``(words, pairs)``, the highest word first."""
-        # Blocks of words, because the skew adds as many rows to the table of a block as the block has words.
-        tables = [
-            self._table(start, stop, first, min(self.words, first + TILE)) for first in range(0, self.words, TILE)
-        ]
-        pairs = len(self.positions)
-        for time in range(0, stop - start, TILE):
-            times = min(TILE, stop - start - time)
-            tiles = []
-            for table, rows in tables:
-                words = table.shape[1]
-                chosen = table.index_select(0, rows[time : time + times + words - 1].flatten())
-                # chosen is (steps, pairs, words), and the next word takes the next step.
-                tiles.append(chosen.as_strided((times, words, pairs), (pairs * words, pairs * words + 1, words)))
-            yield from (tiles[0] if len(tiles) == 1 else torch.cat(tiles, 1)).unbind()
-
-    def _table(self, start: int, stop: int, first: int, last: int) -> tuple[Tensor, Tensor]:
-        """Return the masks of a block ``(pairs * rows, words)``, and in it the row of each step and pair."""
-        pairs = len(self.positions)
-        words = last - first
-        low = (self.words - last) * WORD_BITS
-        positions = self.positions[:, low : (self.words - first) * WORD_BITS]
-        steps = self.steps[:, start + first : stop + last - 1]
-        rows = min(self.rank_bound, steps.shape[1]) + 1
-        if rows <= self.rank_bound:
-            positions, steps = _rows_of_steps(positions, steps, self.rank_bound)
-        position = torch.arange(positions.shape[1], device=steps.device)
-        bit = torch.ones_like(position) << position % WORD_BITS
-        word = (words - 1) - position.div(WORD_BITS, rounding_mode="floor")
-        table = bit.new_zeros(pairs, rows * words)
-        table.scatter_add_(1, positions * words + word, bit.expand_as(positions))
-        table[:, :words].zero_()  # row 0: padding matches nothing, not even itself
-        before = (torch.arange(pairs, device=steps.device) * rows).unsqueeze(1)
-        return table.view(pairs * rows, words), (steps + before).T.contiguous()
-
-
-def _mask_windows(positions: Tensor, steps: Tensor, rank_bound: int) -> _MaskWindows:
-    """Prepare the masks of a chunk from ranks ``(pairs, width)``, not empty, and ``(pairs, steps)``, 0 for padding.
+    """Return the last row of each pair's table, ``(words, pairs)``, the highest word first.
 
     Raises:
         RuntimeError: inside ``torch.jit.trace`` or ``torch.vmap``, which cannot follow steps that overwrite their rows.
@@ -172,47 +99,66 @@ def _mask_windows(positions: Tensor, steps: Tensor, rank_bound: int) -> _MaskWin
     if not is_compiling and (torch.jit._trace.is_tracing() or torch._C._functorch.is_batchedtensor(steps)):
         raise RuntimeError("ROUGE-L cannot run inside torch.jit.trace or torch.vmap: call it on all rows as one batch")
     words = _word_count(positions.shape[1])
-    times = steps.shape[1] + words - 1
-    around = steps.new_zeros(len(steps), words - 1)
-    at_once = max(1, min(times, MASK_WORDS // max(1, len(steps) * words)))
-    return _MaskWindows(positions, torch.cat((around, steps, around), 1), rank_bound, words, times, at_once)
-
-
-class _TableState(NamedTuple):
-    """The state of the tables of a chunk between two times.
-
-    Attributes:
-        increments: ``(words, pairs)`` int64, the bits of the current rows, the highest word first.
-        difference: ``(words + 1, pairs)`` int64, negative if a word borrows from the word before it; the last row is 0.
-    """
-
-    increments: Tensor
-    difference: Tensor
-
-
-def _advance(state: _TableState, masks: Iterable[Tensor]) -> _TableState:
-    """Run the times of a window, with masks ``(words, pairs)``, and overwrite the state."""
-    increments = state.increments
-    words = len(increments)
+    increments = positions.new_zeros(words, len(positions))
     either = torch.empty_like(increments)
-    spare = torch.zeros_like(state.difference)
     # This time and the time before alternate between two arrays, each with views of its differences and its borrows: -1
     # if the word below borrows, else 0. A single word needs no borrows, and XLA has no such view.
     now, before = (
-        (whole, whole[:-1], whole[1:].view(torch.int8)[:, HIGHEST_BYTE::8] if words > 1 else whole)
-        for whole in (spare, state.difference)
+        (whole[:-1], whole[1:].view(torch.int8)[:, HIGHEST_BYTE::8] if words > 1 else whole)
+        for whole in (positions.new_zeros(words + 1, len(positions)) for _ in range(2))
     )
-    for mask in masks:
-        difference = now[1]
+    for mask in _make_masks(positions, steps, rank_bound):
+        difference, borrows = now[0], before[1]
         torch.bitwise_or(mask, increments, out=either)
         if words > 1:
-            torch.add(before[2], increments, alpha=2, out=difference)
+            torch.add(borrows, increments, alpha=2, out=difference)
         else:
             torch.add(increments, increments, out=difference)
         difference.sub_(either)
         torch.bitwise_and(difference, either, out=increments)
         now, before = before, now
-    return _TableState(increments, before[0])
+    return increments
+
+
+def _make_masks(positions: Tensor, steps: Tensor, rank_bound: int) -> Iterator[Tensor]:
+    """Yield the masks of each time, ``(words, pairs)``, the highest word first."""
+    pairs, words = len(positions), _word_count(positions.shape[1])
+    # With padding on both sides: at time t the words, the highest first, take the steps t, ..., t + words - 1.
+    around = steps.new_zeros(pairs, words - 1)
+    steps = torch.cat((around, steps, around), 1)
+    # Blocks of words, because the skew adds as many rows to the table of a block as the block has words.
+    tables = [
+        _mask_table(positions, steps, rank_bound, range(first, min(words, first + TILE)))
+        for first in range(0, words, TILE)
+    ]
+    end = steps.shape[1] - words + 1
+    for time in range(0, end, TILE):
+        times = min(TILE, end - time)
+        tiles = []
+        for table, rows in tables:
+            block = table.shape[1]
+            chosen = table.index_select(0, rows[time : time + times + block - 1].flatten())
+            # chosen is (steps, pairs, words), and the next word takes the next step.
+            tiles.append(chosen.as_strided((times, block, pairs), (pairs * block, pairs * block + 1, block)))
+        yield from (tiles[0] if len(tiles) == 1 else torch.cat(tiles, 1)).unbind()
+
+
+def _mask_table(positions: Tensor, steps: Tensor, rank_bound: int, block: range) -> tuple[Tensor, Tensor]:
+    """Return the masks of a block of words ``(pairs * rows, words)``, and in it the row of each step and pair."""
+    pairs, words = len(positions), _word_count(positions.shape[1])
+    positions = positions[:, (words - block.stop) * WORD_BITS : (words - block.start) * WORD_BITS]
+    steps = steps[:, block.start : steps.shape[1] - words + block.stop]
+    rows = min(rank_bound, steps.shape[1]) + 1
+    if rows <= rank_bound:
+        positions, steps = _rows_of_steps(positions, steps, rank_bound)
+    position = torch.arange(positions.shape[1], device=steps.device)
+    bit = torch.ones_like(position) << position % WORD_BITS
+    word = (len(block) - 1) - position.div(WORD_BITS, rounding_mode="floor")
+    table = bit.new_zeros(pairs, rows * len(block))
+    table.scatter_add_(1, positions * len(block) + word, bit.expand_as(positions))
+    table[:, : len(block)].zero_()  # row 0: padding matches nothing, not even itself
+    before = (torch.arange(pairs, device=steps.device) * rows).unsqueeze(1)
+    return table.view(pairs * rows, len(block)), (steps + before).T.contiguous()
 
 
 def _unpack_bits(words: Tensor, width: int) -> Tensor:
@@ -227,7 +173,7 @@ def _word_count(width: int) -> int:
 
 
 def _pair_words(words: int, steps: int) -> int:
-    """Return the words that a pair adds to a window: its masks, with the skew at both ends, and its ids."""
+    """Return the words that a pair adds to a chunk: its masks, with the skew at both ends, and its ids."""
     return words * (steps + 2 * words + WORD_BITS)
 
 
