@@ -90,6 +90,8 @@ LARGE_IDS = [([[2**40, 3, 2**40, 3, 1, 2**40, 3, 1]], [[3, 2**40, 3, 1, 7], [2**
     *({"batch": batch, "orders": 3, "is_same": same} for batch in (APART, *NOTHING) for same in (False, True)),
     {"batch": LARGE_IDS, "orders": 30, "is_same": False},
     {"batch": [(LARGE_IDS[0][1], [])], "orders": 30, "is_same": True},
+    # Shared n-grams of one group that need more than one sort.
+    {"batch": [([[1, 2] * 20], [[2, 1] * 20])], "orders": 38, "is_same": False},
     # As many documents as groups, which are no pairs.
     {"batch": [([[1, 2], [1]], []), ([], [[1, 2], [2]])], "orders": 2, "is_same": False},
 )
