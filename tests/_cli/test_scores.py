@@ -21,7 +21,6 @@ from commands import (
 
 from ngram_metrics import _cli as cli
 from ngram_metrics import evaluate
-from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
 
 #: A hypothesis and a reference, a line each or more.
 FILES: dict[str, tuple[bytes | list[str], bytes | list[str]]] = {
@@ -77,22 +76,6 @@ def test_words_are_stemmed_for_rouge(folder: Path, capsys):
         assert ("stem:porter" in shown["signatures"]["rouge1"]) == bool(options)
 
 
-@pytest.mark.parametrize(
-    ("options", "settings"),
-    [
-        ("", {"confidence": None}),
-        ("-c", {"confidence": 0.95}),
-        ("-c 0.9 --test bootstrap", {"confidence": 0.9, "test": "bootstrap"}),
-        ("--baseline other.txt -m rouge,bleu", {"confidence": None, "baseline": "other.txt", "metrics": "rouge,bleu"}),
-    ],
-)
-def test_systems_are_compared_as_by_evaluate(options: str, settings: dict, folder: Path, capsys):
-    references = {"ref.txt": REFERENCES, "ref2.txt": SECOND}
-    expected = evaluate({"base.txt": BASE, "other.txt": OTHER}, references, **settings)
-    shown = printed(capsys, "base.txt", "other.txt", "-r", *references, *options.split(), "-f", "json")
-    assert shown == expected.to_json()
-
-
 @pytest.mark.parametrize("form", ["table", "json"])
 def test_the_segments_of_each_label_are_scored(form: str, folder: Path, capsys):
     labels = ["news" if index % 3 else "talks" for index in range(len(BASE))]
@@ -104,36 +87,6 @@ def test_the_segments_of_each_label_are_scored(form: str, folder: Path, capsys):
     (folder / "windows.txt").write_bytes("".join(f"{label}\r\n" for label in labels).encode())
     for groups in ("domains.txt", "windows.txt", "domains.jsonl:domain"):
         assert printed(capsys, "base.txt", "-r", "ref.txt", "--groups", groups, "-f", form) == wanted
-
-
-def test_segments_have_the_scores_of_the_functions(folder: Path, capsys):
-    systems = {"base.txt": ["the", "", *BASE[2:]], "other.txt": OTHER}
-    write(folder / "base.txt", systems["base.txt"])
-    words = ["-r", "ref.txt", "ref2.txt", "-m", "bleu,chrf,rouge", "--segments", "scores.jsonl"]
-    printed(capsys, *systems, *words)
-    rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [(row["line"], row["system"]) for row in rows] == [
-        (line, name) for line in range(1, 121) for name in systems
-    ]
-    for name, lines in systems.items():
-        sides = lines, list(zip(REFERENCES, SECOND, strict=True))
-        columns = {"bleu": bleu_score(*sides, average="none"), "chrf": chrf_score(*sides, average="none")}
-        columns |= rouge_score(*sides, average="none")
-        of_system = [row for row in rows if row["system"] == name]
-        for value in of_system[0].keys() - {"line", "system"}:
-            expected = columns.get(value, columns.get(f"{value}_fmeasure"))
-            assert [row[value] for row in of_system] == pytest.approx((100 * expected).tolist(), abs=1e-9), value
-
-
-def test_the_report_has_the_texts_the_sources_and_the_labels(folder: Path, capsys):
-    pytest.importorskip("jinja2")
-    write(folder / "sources.txt", [f"source {index}" for index in range(len(BASE))])
-    write(folder / "labels.txt", [f"label {index % 3}" for index in range(len(BASE))])
-    words = ["--report", "page.html", "--source", "sources.txt", "--groups", "labels.txt"]
-    printed(capsys, "first=base.txt", "-r", "ref.txt", *words)
-    page = (folder / "page.html").read_text(encoding="utf-8")
-    for text in ("first", "source 119", "label 2", json.dumps(BASE[0])[1:-1]):
-        assert text in page
 
 
 def test_a_warning_is_one_line(folder: Path, capsys):

@@ -19,7 +19,7 @@ from metrics.cases import (
 from torch import Tensor
 
 from ngram_metrics import ChrF
-from ngram_metrics._torchmetrics import accumulator, adaptor
+from ngram_metrics._torchmetrics import adaptor
 
 
 def _tensors(state: Any) -> list[Tensor]:
@@ -116,21 +116,6 @@ def test_without_float64_on_the_device_the_sum_stays_on_the_cpu(case: Case, monk
     metric.reset()
     _assert_on(metric, "meta", sums)
     assert _dtypes(metric) == dtypes
-
-
-@each_case
-def test_without_float64_the_mean_is_rounded_once(case: Case, monkeypatch: pytest.MonkeyPatch):
-    """Also where it was computed before a move: its dtype may be one that the device has not."""
-    moved = case.filled("macro", confidence=None)
-    value = moved.compute()
-    for module in (accumulator, adaptor):
-        monkeypatch.setattr(module, "float_dtype", lambda device: torch.float32)
-    moved.to("cpu")
-    metric = case.filled("macro", confidence=None)
-    assert "score_sum" in _float64_states(metric)
-    for computed in (metric.compute(), moved.compute()):
-        for scores, exact in zip(scores_of(computed), scores_of(value), strict=True):
-            assert_same(scores, exact.float())
 
 
 @each_metric

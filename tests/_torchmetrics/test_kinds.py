@@ -94,21 +94,6 @@ def test_the_signature_says_what_the_sentences_were_given_as(make: Callable[[], 
         assert _unit(metric) == "?"
 
 
-@pytest.mark.covering
-@each_pair
-@pytest.mark.parametrize("average", ["micro", "macro", "none"])
-def test_merge_refuses_another_kind(average: str, first: str, second: str):
-    metric = _count(ngram_metrics.Bleu(average=average), KINDS[first])
-    other = _count(ngram_metrics.Bleu(average=average), KINDS[second])
-    states, of_other = states_of(metric), states_of(other)
-    for incoming in (other, other.metric_state):
-        with pytest.raises(ValueError, match=_refusal(first, second)):
-            metric.merge_state(incoming)
-        assert_same_states(metric, states)
-        assert_same_states(other, of_other)
-        assert metric.update_count == 1
-
-
 def _loaded(saved: Any, fresh: Any) -> Any:
     if isinstance(saved, torchmetrics.Metric):
         saved.persistent(True)

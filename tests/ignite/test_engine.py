@@ -75,25 +75,6 @@ def test_a_metric_of_several_values_is_not_combined_and_one_of_them_is(metric: o
     assert 0 < percent < 100
 
 
-@pytest.mark.parametrize("confidence", [None, 0.9])
-def test_two_metrics_of_one_class_keep_their_values(confidence: float | None):
-    engine, batch = Engine(_echo), IGNITE_CASES[0].batches[0]
-    first, second = ours.ChrF(), ours.ChrF(word_order=2, confidence=confidence)
-    first.attach(engine, "chrf")
-    second.attach(engine, "chrfpp")
-    metrics = engine.run([batch]).metrics
-    second.reset()
-    second.update(batch)
-    value = second.compute()
-    named = (
-        {"chrfpp": value} if confidence is None else {f"chrfpp{k.removeprefix('chrf++')}": v for k, v in value.items()}
-    )
-    assert metrics == {"chrf": metrics["chrf"], **named}
-    first.reset()
-    first.update(batch)
-    assert metrics["chrf"] == first.compute()
-
-
 @pytest.mark.parametrize("usages", [("epoch_wise", "batch_wise"), ("batch_wise", "epoch_wise"), ("epoch_wise",) * 2])
 def test_drop_ins_warn_where_they_share_a_key(usages):
     engine = Engine(_echo)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from paired import OUTPUTS, REFERENCES, counted
 from sacrebleu.metrics import BLEU, CHRF
-from systems import output, references
 
 from ngram_metrics import Bleu, ChrF, evaluate
 from ngram_metrics._core.metrics.rouge import make_rouge
@@ -84,39 +83,6 @@ def test_without_a_level_there_is_no_interval_and_groups_have_no_p_value():
         result = results["far"]["chrf"]
         assert result.difference_low < result.difference < result.difference_high
         assert result.p_value is None
-
-
-class _Simulation:
-    """Samples of segments from a population, with two systems whose scores of the whole population are known."""
-
-    def __init__(self, make: Any, changed: float) -> None:
-        texts = references(3000, seed=5)
-        metrics = [make(confidence=0.95), make(confidence=0.95)]
-        for metric, share, seed in zip(metrics, (0.3, changed), (1, 2), strict=True):
-            metric.update(output(texts, share, seed), texts)
-        self.measure = metrics[0].scorer.measure
-        self.rows = [metric.segment_rows().numpy() for metric in metrics]
-        base, other = (pair_rows(self.measure, "micro", rows[:, None]).corpus_scores.item() for rows in self.rows)
-        self.difference = other - base
-
-    def samples(self, size: int, repeats: int) -> Any:
-        chance = np.random.default_rng(11)
-        for repeat in range(repeats):
-            drawn = chance.integers(3000, size=size)
-            tested = pair_rows(self.measure, "micro", np.stack([rows[drawn] for rows in self.rows], 1))
-            (differences,) = compare_with_baseline([tested], None, None, 0.95, repeat)
-            yield differences
-
-
-@pytest.mark.parametrize("name", METRICS)
-def test_intervals_of_differences_hold_the_true_difference_as_often_as_their_level_says(name: str):
-    simulation = _Simulation(METRICS[name][0], 0.27)
-    inside = [
-        found["difference_low"].item() <= simulation.difference <= found["difference_high"].item()
-        for found in simulation.samples(200, 150)
-    ]
-    # The standard error of the share is 1.8 %; intervals of 0.85 are seen with a chance of 0.98.
-    assert 0.91 <= sum(inside) / len(inside) <= 0.985
 
 
 @pytest.mark.parametrize("draw", [swaps, bootstrap_weights])

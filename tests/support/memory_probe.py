@@ -1,6 +1,6 @@
-"""Counts large batches in a process of its own, and prints how much memory each took and what was counted.
+"""Counts large batches in a process of its own, and prints how many bytes each took.
 
-``python tests/support/memory_probe.py SHAPE:SIZE:METRIC:LAYOUT ...`` prints a line of JSON for each, as
+``python tests/support/memory_probe.py SHAPE:SIZE:METRIC:LAYOUT ...`` prints a line for each, as
 ``document:1000000:bleu:padded``; tests/_torchmetrics/test_bounded_memory.py runs it.
 
 Each batch is counted in a fork of this process: a process that has counted before keeps memory that it would use again,
@@ -8,7 +8,6 @@ unseen. The peak is that of the resident set; a fork begins with what is residen
 """
 
 import gc
-import json
 import os
 import resource
 import sys
@@ -80,20 +79,15 @@ def batch_of(shape: str, size: int, layout: str) -> tuple[Any, Any]:
     return (preds, target) if layout == "padded" else as_lists(preds, target)
 
 
-def measure(shape: str, size: int, name: str, layout: str) -> dict[str, Any]:
-    """Count one batch, which is there before the peak is looked at."""
+def measure(shape: str, size: int, name: str, layout: str) -> int:
+    """Count one batch, which is there before the peak is looked at, and return the bytes that it took."""
     batch = batch_of(shape, size, layout)
     metric = METRICS[name](pad_id=PADDING if layout == "padded" else None)
     gc.collect()
     before = peak_bytes()
     metric.update(*batch)
-    value = metric.compute()
-    return {
-        "bytes": peak_bytes() - before,
-        "row": metric.row.tolist(),
-        "segments": int(metric.segments),
-        "value": {key: one.item() for key, one in value.items()} if isinstance(value, dict) else value.item(),
-    }
+    metric.compute()
+    return peak_bytes() - before
 
 
 def main(asked: list[str]) -> None:
@@ -107,7 +101,7 @@ def main(asked: list[str]) -> None:
         shape, size, name, layout = one.split(":")
         fork = os.fork()
         if fork == 0:
-            print(json.dumps(measure(shape, int(size), name, layout)), flush=True)
+            print(measure(shape, int(size), name, layout), flush=True)
             os._exit(0)
         code = os.waitstatus_to_exitcode(os.waitpid(fork, 0)[1])
         if code != 0:

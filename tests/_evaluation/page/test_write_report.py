@@ -60,19 +60,6 @@ def test_the_numbers_are_those_of_the_command(folder, capsys, options):
         assert signature in html.unescape((folder / "page.html").read_text())
 
 
-def test_the_page_rounds_as_the_command(folder, capsys):
-    """Rounded once: 1 match in 32 words is 3.125, a tie for Python and not for JavaScript."""
-    write(folder / "tie.txt", ["x" + " y" * 15])
-    write(folder / "one.txt", ["x" + " z" * 15])
-    assert " 6.25 " in printed(capsys, "tie.txt", "-r", "one.txt", "-m", "overlap", "-c", "--report", "page.html")
-    assert cells_of(folder / "page.html")[0][1] == "6.25"
-    printed(capsys, "base.txt", "-r", "ref.txt", "-c", "--report", "page.html")
-    (row,) = cells_of(folder / "page.html")
-    # BLEU has two parts besides its score and interval, chrF none.
-    scores = [entry[0] for entry in data_of(folder / "page.html")["entries"][0].values()]
-    assert scores == [float(row[1]), float(row[5])]
-
-
 def test_metrics_that_split_at_whitespace_leave_the_words_of_the_page(folder, capsys):
     write(folder / "a.txt", ["the cat, here."])
     write(folder / "b.txt", ["the cat here"])
@@ -163,24 +150,6 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path):
         write_report(tmp_path / "missing" / "page.html", ONE, ["x"])
     with pytest.raises(OSError, match="Is a directory"):
         write_report(tmp_path, ONE, ["x"])
-
-
-@pytest.mark.parametrize("path", ["a\0b.html", "n" * 256 + ".html", ""])
-def test_a_path_that_names_no_file_is_told(tmp_path, monkeypatch, path):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(OSError, match="cannot write"):
-        write_report(path, ONE, ["x"])
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_error_leaves_the_page_that_was_there(tmp_path, monkeypatch):
-    path = tmp_path / "page.html"
-    path.write_text("before")
-    monkeypatch.setattr("ngram_metrics._evaluation.page.contents.flags_of", lambda *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        write_report(path, ONE, ["x"])
-    assert path.read_text() == "before"
-    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_missing_package_is_told_before_anything_is_read(folder, capsys, monkeypatch):
