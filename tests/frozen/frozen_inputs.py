@@ -1,11 +1,13 @@
 """The inputs of the frozen scores, by name: hypotheses and references, and the functions that a setting may name.
 
-A name such as "several: padded" is the input "several" in the form "padded". Like rows, inputs are only added: a change
-of one would change the numbers of all its rows.
+inputs.json has the texts, each input with what it is about. A name such as "several: padded" is the input "several" in
+the form "padded". Like rows, inputs are only added: a change of one would change the numbers of all its rows.
 """
 
+import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,203 +16,13 @@ import torch
 Texts = list[str]
 References = list[str | Texts]
 
-#: Hypotheses with one reference each: nearly right, reordered, equal, short, nothing in common.
-SHORT = (
-    [
-        "The lighthouse keeper wrote the weather down every evening before supper .",
-        "Before the storm came, the boats had all been pulled onto the beach.",
-        "Nobody remembers who planted the old walnut tree.",
-        "Yes.",
-        "A heron stood still in the shallow water and waited for the fish to come back, as herons do.",
-        "green paint dries slowly",
-    ],
-    [
-        "The lighthouse keeper wrote down the weather every evening, before supper.",
-        "All the boats had been pulled onto the beach before the storm came.",
-        "Nobody remembers who planted the old walnut tree.",
-        "Yes, of course.",
-        "In the shallow water a heron stood still and waited for fish, as herons do.",
-        "Seven ships left at noon",
-    ],
-)
-
-#: Hypotheses that are shorter than their references, and share no n-gram of order 3 with them.
-DISTANT = (
-    ["the river was high that spring", "they sold two old boats", "snow on the roofs"],
-    [
-        "that spring the water of the river rose high above its banks",
-        "two boats, both old, were what they had sold",
-        "on roofs the snow lay for a week",
-    ],
-)
-
-#: The hypotheses of ``SHORT`` with one to three references, two of them as far from the hypothesis in length.
-SEVERAL = (
-    SHORT[0],
-    [
-        [
-            "The lighthouse keeper wrote down the weather every evening, before supper.",
-            "Every evening before supper the keeper of the lighthouse noted the weather.",
-        ],
-        "All the boats had been pulled onto the beach before the storm came.",
-        [
-            "Nobody remembers who planted the tree.",
-            "No one remembers any more who planted the old walnut tree.",
-            "The old walnut tree: nobody knows who planted it.",
-        ],
-        ["Yes, of course.", "Yes."],
-        [
-            "In the shallow water a heron stood still and waited for fish, as herons do.",
-            "As herons do, it stood in the water and waited.",
-            "A heron waited for the fish to come back, and stood still in the shallow water.",
-        ],
-        ["Green paint takes long to dry", "Seven ships left at noon", "the green paint dries slowly"],
-    ],
-)
-
-#: What tokenizers treat each in their own way: punctuation, numbers, entities, hyphens and ends of lines.
-PUNCTUATION = (
-    [
-        "It cost $1,250.75 (about 1.100,50 euros), didn't it?",
-        "She said: &quot;Bread &amp; butter, 3-4 times a week...&quot; &lt;twice&gt;",
-        "A state-of-the-art kiln, 2nd-hand; fired at 1,200°C!",
-        "e-mail: a.b@example.org, http://example.org/a_b?c=1#d",
-        "The head-\nline ended here, <skipped> and went on: 5/6 + 7% = ?",
-        "NASA's U.S. office -- 10:45 a.m. -- isn't No.1, it's #2!!!",
-    ],
-    [
-        "It cost $1,250.75, about 1,100.50 euros, did it not?",
-        'She said: "Bread & butter, three to four times a week ..." <twice>',
-        "A state of the art kiln, second-hand, fired at 1,200 °C!",
-        "E-mail a.b@example.org or see http://example.org/a_b?c=1",
-        "The headline ended here and went on: 5/6 + 7 % = ?",
-        "NASA's US office, 10:45 a. m., is not No. 1; it's # 2!",
-    ],
-)
-
-#: Scripts: with and without spaces, from right to left, with vowel signs.
-SCRIPTS = (
-    [
-        "Die Brücke über den Fluß wurde 1893 gebaut, größer als die alte.",
-        "L’été dernier, nous avons mangé des crêpes « à la ferme ».",
-        "Старый мост построили в 1893 году, и он ещё стоит.",
-        "Η γέφυρα χτίστηκε το 1893 και στέκει ακόμη.",
-        "我们昨天在河边看见了三只白鹭，它们在等鱼。",
-        "昨日、川のそばでサギを三羽見ました。",
-        "어제 강가에서 백로 세 마리를 보았다.",
-        "بُنِيَ الجسر القديم عام 1893، وما زال قائمًا.",
-        "הגשר הישן נבנה בשנת 1893.",
-        "पुराना पुल 1893 में बना था।",
-        "สะพานเก่าสร้างเมื่อปี 1893",
-    ],
-    [
-        "Die Brücke über den Fluss wurde 1893 gebaut und ist größer als die alte.",
-        ["L'été dernier nous avons mangé des crêpes à la ferme.", "Nous avons mangé « des crêpes » l’été dernier."],
-        "Старый мост был построен в 1893 году и всё ещё стоит.",
-        "Η παλιά γέφυρα χτίστηκε το 1893 και ακόμη στέκει.",
-        ["昨天我们在河边看到三只白鹭在等鱼。", "我们昨天看见三只白鹭，它们在河边等鱼！"],
-        "昨日川のそばで三羽のサギを見た。",
-        "어제 우리는 강가에서 백로를 세 마리 보았다.",
-        "بني الجسر القديم في عام 1893 وما زال قائما.",
-        "הגשר הישן נבנה ב־1893.",
-        "पुराना पुल 1893 में बनाया गया था।",
-        "สะพานเก่านี้สร้างเมื่อปี 1893",
-    ],
-)
-
-#: Characters that are rare: combining marks, emoji, U+0130, spaces of several kinds, controls, symbols, a surrogate.
-CHARACTERS = (
-    [
-        "cafe\u0301 and nai\u0308ve, cafe\u0301 again",
-        "well done 👍🏽 👨‍👩‍👧 🇳🇴 !",
-        "\u0130stanbul ISTANBUL \u0131stanbul STRASSE straße ΣΟΦΟΣ",
-        "one\u00a0two\u3000three\u2009four\u200bfive\u2028six",
-        "tab\tfeed\x0cunit\x1fgroup\x1dnext\x85bell\x07end\x00",
-        "x→y, a ≤ b; 3∑4 — “quoted”… ½ ² ⅷ",
-        "rare \U00020000\U00020001, old\uf900\uf901 and ｆｕｌｌ　ｗｉｄｔｈ",
-        "broken \ud800 pair \udc00",
-        "\ufeffmark ᾳ ﬁne ǅ",
-    ],
-    [
-        "caf\u00e9 and na\u00efve, cafe\u0301 once more",
-        "well done 👍 👨‍👩‍👧‍👦 🇳🇴!",
-        "i\u0307stanbul istanbul Istanbul strasse STRASSE σοφος",
-        "one two three four five six",
-        "tab feed unit group next bell end",
-        "x→z, a≤b; 3 ∑ 4 - “quoted” … ½ 2 viii",
-        "rare \U00020000\U00020002, old \uf900\uf902, ｆｕｌｌ width",
-        "broken \ud800 pair \udc01",
-        "mark ᾼ fine ǆ",
-    ],
-)
-
-#: No text, nothing but blanks, and fewer tokens than orders, on either side.
-EMPTY = (
-    ["", "", "a", "  \n ", "a b", "a b c d e", "!", "the same two", "one two three"],
-    ["", "not empty", "", "blank", "a b", "e d c b a", ["?", "!"], ["", "the same"], ["one", "one two three four", ""]],
-)
-
-#: Tokens that occur several times, so that matches are clipped, and orders up to 9 match.
-REPEATED = (
-    [
-        "round and round and round and round and round it goes",
-        "no no no no no no no no no no no",
-        "la la la , la la la la , la",
-        "one two three four five six seven eight nine ten eleven twelve",
-    ],
-    [
-        ["round and round it goes and round and round", "it goes round and round and round and round and round"],
-        ["no no yes no no no", "no no no no no no no no no no"],
-        "la la , la la la , la la la la",
-        [
-            "zero one two three four five six seven eight nine ten",
-            "two three four five six seven eight nine ten eleven",
-        ],
-    ],
-)
-
-#: Several sentences each, one a line, in another order in the references.
-SUMMARIES = (
-    [
-        "The ferry was late again.\nPassengers waited in the rain for an hour.\nThe captain blamed the tide.",
-        "Prices rose by 3 percent.\nBread and milk rose most.",
-        "The museum opens in May. It shows maps, and the ships that used them.",
-        "One line\n\n\nand another line after blank ones\n",
-        "Studies were studied by studious students.\nThe students' studies ended happily.",
-    ],
-    [
-        "The captain blamed the tide, and not the engine.\nThe ferry was an hour late.\nIn the rain passengers waited.",
-        [
-            "Bread and milk rose most.\nAll prices rose, by 3 percent.",
-            "Prices of milk rose\nby 3 percent\nand bread too.",
-        ],
-        "In May the museum opens.\nIt shows maps.\nIt shows ships that used maps.",
-        "and another line\none line",
-        "A student happily studies.\nStudents studied the study until it was ended.",
-    ],
-)
-
-#: One text with 12 references, and one with a single reference.
-TWELVE = (
-    ["the grey cat slept on the warm stone wall all afternoon", "it rained"],
-    [
-        [
-            "the grey cat slept all afternoon on the warm wall",
-            "all afternoon the cat slept on the stone wall",
-            "a grey cat was asleep on the warm stone wall",
-            "on the wall a cat slept",
-            "the cat slept on the warm stones",
-            "the warm stone wall was where the cat slept",
-            "grey cat , warm wall",
-            "the grey cat lay on the stone wall all day and slept",
-            "that afternoon the grey cat slept on a wall",
-            "all afternoon long",
-            "the grey cat slept on the warm stone wall every afternoon",
-            "cats sleep",
-        ],
-        "it rained all day",
-    ],
-)
+#: Hypotheses and references, by the names of the inputs.
+WRITTEN: dict[str, tuple[Texts, References]] = {
+    name: (parts["hypotheses"], parts["references"])
+    for name, parts in json.loads(Path(__file__).with_name("inputs.json").read_text(encoding="utf-8")).items()
+}
+SHORT, SEVERAL, PUNCTUATION = WRITTEN["short"], WRITTEN["several"], WRITTEN["punctuation"]
+SCRIPTS, SUMMARIES, TWELVE = WRITTEN["scripts"], WRITTEN["summaries"], WRITTEN["twelve"]
 
 
 def make_long() -> tuple[Texts, References]:
@@ -380,16 +192,7 @@ FORMS: dict[str, Callable[..., Any]] = {
 }
 
 TEXTS: dict[str, tuple[Any, Any]] = {
-    "short": SHORT,
-    "distant": DISTANT,
-    "several": SEVERAL,
-    "punctuation": PUNCTUATION,
-    "scripts": SCRIPTS,
-    "characters": CHARACTERS,
-    "empty": EMPTY,
-    "repeated": REPEATED,
-    "summaries": SUMMARIES,
-    "twelve": TWELVE,
+    **WRITTEN,
     "long": make_long(),
     "many": make_many(),
     "nothing": ([], []),

@@ -118,12 +118,6 @@ def bleu(
     return penalty * math.exp(sum(weight[n] * math.log(precisions[n]) for n in taken))
 
 
-def sentence_bleu(
-    hypothesis: Document, references: Sequence[Document], max_order: int = 4, **settings: object
-) -> float:
-    return bleu(bleu_counts(hypothesis, references, max_order), **settings)
-
-
 def corpus_bleu(batch: Iterable[tuple[Document, Sequence[Document]]], max_order: int = 4, **settings: object) -> float:
     return bleu(BleuCounts(*summed([bleu_counts(*segment, max_order) for segment in batch])), **settings)
 
