@@ -6,27 +6,26 @@ torchmetrics' BLEUScore, and by each tokenizer 5 times as fast as sacrebleu, wit
 How to run: ``python tests/benchmarks/bleu.py FOLDER``, with the group ``bench`` installed, on an idle machine. FOLDER
 holds ``reference.txt`` and ``systems/*.txt``. ``--tasks`` picks some of:
 
-    tokens      (a) split tokens to the corpus score and to the mean of the sentences' scores
-    strings     (b) strings, split at whitespace, to the corpus score
-    13a         (c) strings through the tokenizers 13a and intl to the corpus score
-    sentences   (d) strings to a score a sentence, each order smoothed
-    references  (e) as a to d, with four references a sentence; strings in batches of 64, each scored; and padded ids,
-                256 sentences of up to 1,024, which ignite takes as lists
-    batches     (f) as a, in the small batches of a training loop
+    tokens      split tokens to the corpus score and to the mean of the segments' scores
+    strings     strings, split at whitespace, to the corpus score
+    13a         strings through the tokenizers 13a and intl to the corpus score
+    segments    strings to a score a segment, each order smoothed
+    references  all of these with four references a segment; and padded ids, 256 segments of up to 1,024, which ignite
+                takes as lists
 
 What it checks: the scores agree, in every repeat, within the tolerance the table states: 1e-9 where a peer counts in
 integers or float64, 1e-6 where it divides in float32, 1e-5 where it takes the logarithms in float32 too. Where the
 definitions differ nothing is compared:
 
-* nltk's corpus_bleu counts one n-gram in every sentence that is too short to have any: its score is a little lower.
-* bleuscore always applies the 13a tokenizer, so in (b) it scores something else; in (c) it agrees.
+* nltk's corpus_bleu counts one n-gram in every segment that is too short to have any: its score is a little lower.
+* bleuscore always applies the 13a tokenizer, so beside strings it scores something else; beside 13a it agrees.
 * Of several references, bleuscore takes the closest length only when asked to, as it is here, and torchmetrics the
   first listed of two equally near ones, here the shorter, because the references stand in order of length: both agree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import bleuscore
@@ -34,7 +33,6 @@ import torch
 from harness import (
     Batch,
     Contestant,
-    Corpus,
     fresh_batch,
     on_strings,
     parser,
@@ -52,83 +50,27 @@ from ngram_metrics import Bleu
 from ngram_metrics.functional import bleu_score
 from ngram_metrics.ignite import Bleu as OurIgniteBleu
 
-Tokens = tuple[list[list[str]], list[list[list[str]]]]
-Timed = Callable[[Batch], Callable[[], Any]]
+Timed = Callable[[Any], Callable[[], Any]]
 
 FLOAT32_DIVISION = 1e-6
 FLOAT32_LOGARITHM = 1e-5
 
 
-def split(batch: Batch) -> Tokens:
-    """Cut a batch into tokens, new strings that nobody has hashed."""
-    hypotheses = [hypothesis.split() for hypothesis in batch.hypotheses]
-    return hypotheses, [[reference.split() for reference in several] for several in batch.references]
-
-
-def batches(tokens: Tokens, size: int | None) -> list[Tokens]:
-    """Cut split tokens into batches of ``size`` sentences, or leave them whole."""
-    hypotheses, references = tokens
-    size = size or len(hypotheses)
-    starts = range(0, len(hypotheses), size)
-    return [(hypotheses[start : start + size], references[start : start + size]) for start in starts]
-
-
-def of_ignite(metric: Callable[..., Any], average: str, size: int | None = None) -> Timed:
-    """Time one of the two ignite classes on split tokens."""
+def on_tokens(metric: Callable[[], Any], for_ignite: bool = False) -> Timed:
+    """Time a class, ours or theirs, on split tokens: new strings that nobody has hashed."""
 
     def prepare(batch: Batch) -> Callable[[], float]:
-        made, given = metric(average=average), batches(split(batch), size)
+        made = metric()
+        hypotheses = [hypothesis.split() for hypothesis in batch.hypotheses]
+        references = [[reference.split() for reference in several] for several in batch.references]
 
         def call() -> float:
-            for one in given:
-                made.update(one)
+            made.update((hypotheses, references)) if for_ignite else made.update(hypotheses, references)
             return float(made.compute())
 
         return call
 
     return prepare
-
-
-def of_torchmetrics(average: str, size: int | None = None) -> Timed:
-    """Time our torchmetrics class on split tokens."""
-
-    def prepare(batch: Batch) -> Callable[[], float]:
-        made, given = Bleu(average=average, smooth="no_smooth", effective_order=False), batches(split(batch), size)
-
-        def call() -> float:
-            for one in given:
-                made.update(*one)
-            return float(made.compute())
-
-        return call
-
-    return prepare
-
-
-def score_batches(batch: Batch, score: Callable[[Sequence[str], Sequence[list[str]]], float]) -> list[float]:
-    """Score each 64 sentences by themselves."""
-    sides = batch.hypotheses, batch.references
-    return [score(*(side[start : start + 64] for side in sides)) for start in range(0, len(batch.hypotheses), 64)]
-
-
-def our_batches(batch: Batch) -> Callable[[], list[float]]:
-    metric = Bleu(average="micro", tokenizer="13a")
-
-    def score(hypotheses: Sequence[str], references: Sequence[list[str]]) -> float:
-        metric.reset()
-        metric.update(hypotheses, references)
-        return float(metric.compute())
-
-    return lambda: score_batches(batch, score)
-
-
-def sacrebleu_batches(batch: Batch) -> Callable[[], list[float]]:
-    metric = BLEU(smooth_method="none", force=True)
-
-    def score(hypotheses: Sequence[str], references: Sequence[list[str]]) -> float:
-        return metric.corpus_score(hypotheses, list(map(list, zip(*references, strict=True)))).score / 100
-
-    return lambda: score_batches(batch, score)
 
 
 def fresh_ids(repeat: int, contestant: int) -> tuple[Tensor, Tensor]:
@@ -158,7 +100,8 @@ def ignite_ids(ids: tuple[Tensor, Tensor]) -> Callable[[], float]:
 
 
 def nltk_corpus(batch: Batch) -> Callable[[], float]:
-    hypotheses, references = split(batch)
+    hypotheses = [hypothesis.split() for hypothesis in batch.hypotheses]
+    references = [[reference.split() for reference in several] for several in batch.references]
     return lambda: corpus_bleu(references, hypotheses)
 
 
@@ -177,32 +120,26 @@ def bleuscore_corpus(batch: Batch) -> Callable[[], float]:
     )["bleu"]
 
 
-def our_sentences(batch: Batch) -> Callable[[], list[float]]:
+def our_segments(batch: Batch) -> Callable[[], list[float]]:
     def call() -> list[float]:
         return bleu_score(batch.hypotheses, batch.references, tokenizer="none", average="none").tolist()
 
     return call
 
 
-def sacrebleu_sentences(batch: Batch) -> Callable[[], list[float]]:
+def sacrebleu_segments(batch: Batch) -> Callable[[], list[float]]:
     metric = BLEU(tokenize="none", smooth_method="exp", effective_order=True, force=True)
     pairs = list(zip(batch.hypotheses, batch.references, strict=True))
     return lambda: [metric.sentence_score(hypothesis, several).score / 100 for hypothesis, several in pairs]
 
 
-def micro_tokens(goal: float | None, size: int | None = None) -> list[Contestant]:
+def of_tokens(average: str, goal: float | None) -> list[Contestant]:
+    plain: dict[str, Any] = {"average": average, "smooth": "no_smooth", "effective_order": False}
+    tolerance = FLOAT32_DIVISION if average == "macro" else 1e-9
     return [
-        Contestant("ngram_metrics.ignite.Bleu", of_ignite(OurIgniteBleu, "micro", size)),
-        Contestant("ngram_metrics.Bleu", of_torchmetrics("micro", size)),
-        Contestant("ignite Bleu", of_ignite(IgniteBleu, "micro", size), goal=goal),
-    ]
-
-
-def macro_tokens(goal: float | None, size: int | None = None) -> list[Contestant]:
-    return [
-        Contestant("ngram_metrics.ignite.Bleu", of_ignite(OurIgniteBleu, "macro", size)),
-        Contestant("ngram_metrics.Bleu", of_torchmetrics("macro", size)),
-        Contestant("ignite Bleu", of_ignite(IgniteBleu, "macro", size), FLOAT32_DIVISION, goal),
+        Contestant("ngram_metrics.ignite.Bleu", on_tokens(lambda: OurIgniteBleu(average=average), True)),
+        Contestant("ngram_metrics.Bleu", on_tokens(lambda: Bleu(**plain))),
+        Contestant("ignite Bleu", on_tokens(lambda: IgniteBleu(average=average), True), tolerance, goal),
     ]
 
 
@@ -228,61 +165,30 @@ def by_rule(name: str, sacrebleu_goal: float | None, bleuscore_goal: float | Non
     return contestants
 
 
-SENTENCES: Sequence[Contestant] = [
-    Contestant("ngram_metrics bleu_score", our_sentences),
-    Contestant("sacrebleu sentence_score", sacrebleu_sentences),
+SEGMENTS = [
+    Contestant("ngram_metrics bleu_score", our_segments),
+    Contestant("sacrebleu sentence_score", sacrebleu_segments),
 ]
 NLTK = Contestant("nltk corpus_bleu", nltk_corpus, None, note="short segments count more")
-
-
-def tokens(corpus: Corpus, options: Any) -> None:
-    one = fresh_batch(corpus)
-    time_each("(a) split tokens, micro", [*micro_tokens(8), NLTK], one, options)
-    time_each("(a) split tokens, macro", macro_tokens(8), one, options)
-
-
-def strings(corpus: Corpus, options: Any) -> None:
-    time_each("(b) strings, whitespace, micro", at_whitespace(5, 25), fresh_batch(corpus), options)
-
-
-def mteval_13a(corpus: Corpus, options: Any) -> None:
-    time_each("(c) strings, 13a, micro", by_rule("13a", 5, 1.3), fresh_batch(corpus), options)
-    time_each("(c) strings, intl, micro", by_rule("intl", 5), fresh_batch(corpus), options)
-
-
-def sentences(corpus: Corpus, options: Any) -> None:
-    time_each("(d) strings, a score a sentence", SENTENCES, fresh_batch(corpus), options)
-
-
-def references(corpus: Corpus, options: Any) -> None:
-    four = fresh_batch(corpus, references=4)
-    four_13a = fresh_batch(corpus, references=4, tokenize=bleuscore.tokenizer_13a)
-    time_each("(e) 4 references, split tokens, micro", [*micro_tokens(None), NLTK], four, options)
-    time_each("(e) 4 references, split tokens, macro", macro_tokens(None), four, options)
-    time_each("(e) 4 references, strings, whitespace, micro", at_whitespace(None, None), four, options)
-    time_each("(e) 4 references, strings, 13a, micro", by_rule("13a", None), four_13a, options)
-    time_each("(e) 4 references, strings, a score a sentence", SENTENCES, four, options)
-    by_batch = [Contestant("ngram_metrics.Bleu", our_batches), Contestant("sacrebleu corpus_score", sacrebleu_batches)]
-    time_each("(e) 4 references, strings, 13a, a score for 64 sentences", by_batch, four_13a, options)
-    padded = [Contestant("ngram_metrics bleu_score", our_ids), Contestant("ignite Bleu, of lists", ignite_ids)]
-    time_each("(e) 4 references, padded ids, micro", padded, fresh_ids, options)
-
-
-def small_batches(corpus: Corpus, options: Any) -> None:
-    for size in (8, 32, 128):
-        for average, contestants in (("micro", micro_tokens), ("macro", macro_tokens)):
-            task = f"(f) split tokens in batches of {size}, {average}"
-            time_each(task, contestants(None, size), fresh_batch(corpus), options)
-
-
-TASKS = {
-    "tokens": tokens,
-    "strings": strings,
-    "13a": mteval_13a,
-    "sentences": sentences,
-    "references": references,
-    "batches": small_batches,
+PADDED = [Contestant("ngram_metrics bleu_score", our_ids), Contestant("ignite Bleu, of lists", ignite_ids)]
+#: Headings and contestants of each task with one reference.
+TASKS: dict[str, list[tuple[str, list[Contestant]]]] = {
+    "tokens": [
+        ("split tokens, micro", [*of_tokens("micro", 8), NLTK]),
+        ("split tokens, macro", of_tokens("macro", 8)),
+    ],
+    "strings": [("strings, whitespace, micro", at_whitespace(5, 25))],
+    "13a": [("strings, 13a, micro", by_rule("13a", 5, 1.3)), ("strings, intl, micro", by_rule("intl", 5))],
+    "segments": [("strings, a score a segment", SEGMENTS)],
 }
+#: The same with four references, where no goal is set.
+REFERENCES = [
+    ("split tokens, micro", [*of_tokens("micro", None), NLTK]),
+    ("split tokens, macro", of_tokens("macro", None)),
+    ("strings, whitespace, micro", at_whitespace(None, None)),
+    ("strings, 13a, micro", by_rule("13a", None)),
+    ("strings, a score a segment", SEGMENTS),
+]
 
 
 def main(options: Any) -> None:
@@ -293,10 +199,19 @@ def main(options: Any) -> None:
         f"{len(corpus.systems)} systems, {options.repeats} repeats"
     )
     for task in options.tasks.split(","):
-        TASKS[task](corpus, options)
+        for heading, contestants in TASKS.get(task, ()):
+            time_each(heading, contestants, fresh_batch(corpus), options)
+        if task == "references":
+            for heading, contestants in REFERENCES:
+                tokenize = bleuscore.tokenizer_13a if "13a" in heading else str.split
+                four = fresh_batch(corpus, references=4, tokenize=tokenize)
+                time_each(f"4 references, {heading}", contestants, four, options)
+            time_each("4 references, padded ids, micro", PADDED, fresh_ids, options)
 
 
 if __name__ == "__main__":
     arguments = parser(__doc__)
-    arguments.add_argument("--tasks", default=",".join(TASKS), help="which, apart by commas (%(default)s)")
+    arguments.add_argument(
+        "--tasks", default=",".join([*TASKS, "references"]), help="which, apart by commas (%(default)s)"
+    )
     run_pinned(main, arguments, "torchmetrics pytorch-ignite sacrebleu nltk bleuscore")
