@@ -1,4 +1,4 @@
-"""The example of MBR decoding: what it prints, its choice against plain Python, and when it ends in an error."""
+"""The example of MBR decoding: what it prints, and its choice against plain Python."""
 
 import programs
 import pytest
@@ -17,13 +17,6 @@ def run(example, capsys):
         return capsys.readouterr().out
 
     return run
-
-
-def write_folder(folder, references, systems):
-    (folder / "systems").mkdir()
-    for name, lines in {"reference": references, **{f"systems/{name}": of for name, of in systems.items()}}.items():
-        (folder / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return folder
 
 
 def printed(output):
@@ -50,12 +43,3 @@ def test_the_scores_are_those_of_plain_mbr_with_sacrebleu(run, example):
         expected = chrf.corpus_score(outputs, [example.REFERENCES]).score
         assert scores[name][0] == pytest.approx(expected, abs=0.0051)
     assert scores["average"][0] == pytest.approx(sum(scores[name][0] for name in example.SYSTEMS) / 4, abs=0.011)
-
-
-def test_a_folder_is_read_line_by_line(run, example, tmp_path):
-    folder = write_folder(tmp_path, example.REFERENCES, example.SYSTEMS)
-    assert printed(run(folder)) == printed(run())
-    # U+2028 ends no segment.
-    first = folder / "systems" / "first.txt"
-    first.write_text(first.read_text("utf-8").replace("opens at", "opens\u2028at"), encoding="utf-8")
-    assert "6 segments, 4 systems" in run(folder)
