@@ -1,0 +1,599 @@
+"""Paired tests: sacrebleu's numbers and plain loops, what is no evidence, differences, Holm's correction, documents."""
+
+import random
+import warnings
+from collections.abc import Callable
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+import oracles
+import pytest
+import torch
+from hypothesis import example, given
+from hypothesis import strategies as st
+from paired import METRICS, OUTPUTS, REFERENCES, TESTS, counted, each_average, each_test
+from rouge_score.rouge_scorer import RougeScorer
+from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.significance import PairedTest
+
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, evaluate
+from ngram_metrics import ignite as for_ignite
+from ngram_metrics._core.metrics.rouge import make_rouge
+from ngram_metrics._core.scoring.paired import (
+    bootstrap_p_values,
+    compare_with_baseline,
+    correct,
+    pair_rows,
+    resample_scores,
+)
+from ngram_metrics._core.scoring.resampling import bootstrap_weights, swaps
+from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
+
+OF_SACREBLEU: dict[str, Any] = {"bleu": (Bleu, BLEU), "chrf": (ChrF, CHRF)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "test", "draws", "rule"),
+    [("bs", paired_bootstrap, 1000, {"alternative": "sacrebleu"}), ("ar", paired_approximate_randomization, 3000, {})],
+    ids=TESTS,
+)
+@pytest.mark.parametrize("name", OF_SACREBLEU)
+def test_p_values_means_and_intervals_are_sacrebleus_within_chance(
+    name: str, kind: str, test: Callable[..., Any], draws: int, rule: dict[str, str]
+):
+    make, peer = OF_SACREBLEU[name]
+    ours = test(counted(make), "base", draws, **rule)
+    _, found = PairedTest(list(OUTPUTS.items()), {name: peer()}, [REFERENCES], kind, n_samples=draws)()
+    (results,) = (column for heading, column in found.items() if heading != "System")
+    p_values = []
+    for system, result in zip(OUTPUTS, results, strict=True):
+        comparison = ours[system][name]
+        assert 100 * comparison.score == pytest.approx(result.score, abs=1e-9)
+        if kind == "bs":
+            half = 50 * (comparison.high - comparison.low)
+            # The standard error of an end is 0.085 deviations, and an end lies 1.96 deviations from the mean.
+            assert half == pytest.approx(result.ci, rel=0.15)
+            assert 100 * comparison.mean == pytest.approx(result.mean, abs=0.1 * float(result.ci))
+            assert comparison.low < comparison.mean < comparison.high
+        else:
+            assert comparison[2:] == (None, None, None)
+        if system == "base":
+            assert comparison.p_value is None
+            continue
+        error = (2 * result.p_value * (1 - result.p_value) / draws) ** 0.5
+        assert comparison.p_value == pytest.approx(result.p_value, abs=4 * error + 2 / draws)
+        p_values.append(result.p_value)
+    assert min(p_values) < 0.01
+    assert any(0.1 < p_value < 0.9 for p_value in p_values), "chance agrees with anything at the ends"
+
+
+def _by_resampling(ours: np.ndarray, theirs: np.ndarray, draws: int) -> float:
+    """The paired bootstrap over means, on scores of segments."""
+    chance = np.random.default_rng(99)
+    differences = []
+    for _ in range(draws):
+        drawn = chance.integers(len(ours), size=len(ours))
+        differences.append(ours[drawn].mean() - theirs[drawn].mean())
+    measured, centre = abs(ours.mean() - theirs.mean()), sum(differences) / draws
+    return (sum(abs(one - centre) >= measured for one in differences) + 1) / (draws + 1)
+
+
+def _by_swapping(ours: np.ndarray, theirs: np.ndarray, draws: int) -> float:
+    """Approximate randomization over means, on scores of segments."""
+    chance = np.random.default_rng(99)
+    more = 0
+    for _ in range(draws):
+        swapped = chance.random(len(ours)) < 0.5
+        first, second = np.where(swapped, theirs, ours), np.where(swapped, ours, theirs)
+        more += abs(first.mean() - second.mean()) >= abs(ours.mean() - theirs.mean())
+    return (more + 1) / (draws + 1)
+
+
+@pytest.mark.parametrize(
+    ("test", "plain"),
+    [(paired_bootstrap, _by_resampling), (paired_approximate_randomization, _by_swapping)],
+    ids=["bootstrap", "randomization"],
+)
+def test_means_over_segments_and_every_value_are_tested(test: Callable[..., Any], plain: Callable[..., float]):
+    """ROUGE: precision, recall and F of two keys, each with its own p-value, against plain loops over rouge_score."""
+    scorer = RougeScorer(["rouge1", "rougeL"])
+    scored = {
+        name: [scorer.score(target, line) for target, line in zip(REFERENCES, lines, strict=True)]
+        for name, lines in OUTPUTS.items()
+    }
+    ours = test(counted(ROUGEScore, rouge_keys=("rouge1", "rougeL")), "base", 2000)
+    for name in ("alike", "close", "far"):
+        assert len(ours[name]) == 6
+        for key in ("rouge1", "rougeL"):
+            for part in ("precision", "recall", "fmeasure"):
+                values = [np.array([getattr(scores[key], part) for scores in scored[each]]) for each in (name, "base")]
+                expected = plain(*values, 2000)
+                comparison = ours[name][f"{key}_{part}"]
+                assert comparison.score == pytest.approx(values[0].mean(), abs=1e-12)
+                error = (2 * expected * (1 - expected) / 2000) ** 0.5
+                assert comparison.p_value == pytest.approx(expected, abs=4 * error + 1e-3)
+
+
+@each_test
+def test_either_of_two_systems_may_be_the_baseline(test: Callable[..., Any]):
+    """With the same draws, to the last digit."""
+    systems = counted(ROUGEScore, rouge_keys=("rouge1", "rougeL"))
+    found = {baseline: test(systems, baseline, 300) for baseline in systems}
+    for first, second in combinations(systems, 2):
+        for value, comparison in found[first][second].items():
+            assert comparison.p_value == found[second][first][value].p_value
+            assert comparison.score == found[second][second][value].score
+    p_values = {found[first][second]["rouge1_fmeasure"].p_value for first, second in combinations(systems, 2)}
+    assert len(p_values) > 3
+
+
+@each_test
+def test_a_seed_says_it_all(test: Callable[..., Any]):
+    systems = counted(ChrF)
+    assert test(systems, "base", 200) == test(systems, "base", 200)
+    assert test(systems, "base", 200, seed=1) == test(systems, "base", 200, seed=1)
+    assert test(systems, "base", 200) != test(systems, "base", 200, seed=1)
+
+
+@each_test
+def test_ignites_metrics_are_tested_alike(test: Callable[..., Any]):
+    systems = {name: for_ignite.ChrF(confidence=0.95) for name in OUTPUTS}
+    for name, metric in systems.items():
+        metric.update((OUTPUTS[name], REFERENCES))
+    assert test(systems, "base", 100) == test(counted(ChrF), "base", 100)
+
+
+def test_intervals_are_of_the_level_asked_for():
+    systems = counted(ChrF)
+    wide, narrow = (paired_bootstrap(systems, "base", 500, confidence=level)["far"]["chrf"] for level in (0.99, 0.5))
+    assert wide.low < narrow.low < narrow.high < wide.high
+    assert wide[:3] == narrow[:3]
+
+
+@pytest.mark.parametrize(
+    "make", [Bleu, ChrF, NgramOverlap, lambda **options: ROUGEScore(rouge_keys=["rougeL"], **options)]
+)
+@each_test
+def test_segments_in_another_order_are_refused(test: Callable[..., Any], make: Callable[..., Any]):
+    """Else a system that is the baseline with its lines sorted would not differ by more than chance."""
+    lines, targets = zip(*sorted(zip(OUTPUTS["base"], REFERENCES, strict=True)), strict=True)
+    systems = {
+        **counted(make, {"base": OUTPUTS["base"]}),
+        **counted(make, {"sorted": lines}, targets),
+    }
+    with pytest.raises(ValueError, match=r"^segment \d+ has another reference in 'sorted' than in 'base' \(reference_"):
+        test(systems, "base", 40)
+
+
+def test_the_segment_in_another_place_is_named():
+    targets = [*["a b c"] * 41, "a", *["a b c"] * 18]
+    systems = {
+        **counted(Bleu, {"base": ["a b"] * 60}, ["a b c"] * 60),
+        **counted(Bleu, {"other": ["a b"] * 60}, targets),
+    }
+    message = (
+        r"^segment 41 has another reference in 'other' than in 'base' \(reference_length: 1 and 3\): "
+        "expected the same segments in the same order$"
+    )
+    with pytest.raises(ValueError, match=message):
+        paired_bootstrap(systems, "base")
+
+
+@each_test
+def test_errors_say_what_is_expected(test: Callable[..., Any]):
+    systems = counted(ChrF)
+    with pytest.raises(
+        ValueError, match=r"unknown baseline 'best': expected one of \['base', 'alike', 'close', 'far'\]"
+    ):
+        test(systems, "best")
+    for number in (0, "10"):
+        with pytest.raises(ValueError, match=rf"must be an integer of at least [13] \(got: {number!r}\)"):
+            test(systems, "base", number)
+    with pytest.raises(TypeError, match=r"^seed is '12': expected an integer$"):
+        test(systems, "base", seed="12")
+    with pytest.raises(ValueError, match=r"^seed is too large: expected an integer from -2\^63 to 2\^64 - 1$"):
+        test(systems, "base", seed=-(2**70))
+    with pytest.raises(ValueError, match=r"unknown correction 'bonferroni': expected one of .None, 'holm'."):
+        test(systems, "base", correction="bonferroni")
+    short = counted(ChrF, {"short": OUTPUTS["base"][:7]})
+    with pytest.raises(ValueError, match="'short' has 7 segments and 'base' 150: expected the same ones"):
+        test({**systems, **short}, "base")
+    with pytest.raises(ValueError, match="'other' is a metric with other settings than 'base'"):
+        test({**systems, "other": ChrF(beta=1.0, confidence=0.95)}, "base")
+    doubled = counted(ChrF, {"doubled": OUTPUTS["base"]}, [[reference, "x"] for reference in REFERENCES])
+    with pytest.raises(ValueError, match=r"'doubled' was scored as nrefs:2\|.*, and 'base' as nrefs:1\|"):
+        test({**systems, **doubled}, "base")
+    with pytest.raises(ValueError, match="'base' has counted no segment"):
+        test({"base": ChrF(confidence=0.95)}, "base")
+    with pytest.raises(ValueError, match=r"this ChrF keeps sums only: construct it with confidence=0\.95"):
+        test({"base": ChrF()}, "base")
+
+
+@pytest.mark.parametrize(
+    ("systems", "words"),
+    [
+        ({"a": 1}, "system 'a' is an int: expected a metric object of this package, such as ChrF"),
+        ({"a": ChrF}, "system 'a' is the class ChrF: expected a metric object of this package"),
+        ({"a": ChrF(confidence=0.95), "b": 0.5}, "system 'b' is a float: expected a metric object"),
+        ([ChrF(confidence=0.95)], "systems is a list: expected a mapping of names to metrics"),
+    ],
+    ids=["number", "class", "second", "list"],
+)
+@each_test
+def test_what_is_no_system_is_refused(test: Callable[..., Any], systems: Any, words: str):
+    with pytest.raises(TypeError, match=words):
+        test(systems, "a")
+
+
+def test_a_level_or_an_alternative_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="confidence must be between 0 and 1"):
+        paired_bootstrap(counted(ChrF), "base", confidence=95)
+    with pytest.raises(ValueError, match=r"confidence must be at most 0\.9, .* that 20 resamples have \(got: 0\.95\)$"):
+        paired_bootstrap(counted(ChrF), "base", 20)
+    assert paired_bootstrap(counted(ChrF), "base", 2100, 0.999)
+    with pytest.raises(ValueError, match=r"unknown alternative 'less': expected one of \['two-sided', 'sacrebleu'\]"):
+        paired_bootstrap(counted(ChrF), "base", alternative="less")
+
+
+@each_average
+def test_no_resample_that_differs_is_no_evidence(average: str):
+    """Sixty times one segment: every resample has the measured difference, which tells nothing about its spread."""
+    outputs = {"base": ["the cat sat on mat"] * 60, "better": ["the cat sat on the mat"] * 60}
+    systems = counted(ChrF, outputs, ["the cat sat on the mat."] * 60, average=average)
+    assert paired_bootstrap(systems, "base", 100)["better"]["chrf"].p_value == 1
+    assert paired_bootstrap(systems, "base", 100, alternative="sacrebleu")["better"]["chrf"].p_value == 1 / 101
+
+
+@each_average
+def test_systems_that_differ_in_one_segment_do_not_differ_by_more_than_chance(average: str):
+    """Each swap gives the measured difference, one way or the other, whatever the last bits of its sum.
+
+    A resample has the segment as often as chance has it, so that some resamples differ, and no difference is certain.
+    A system beside them that is the baseline itself changes nothing.
+    """
+    for changed in range(8):
+        lines = list(OUTPUTS["base"])
+        lines[changed] = "so it is."
+        outputs = {"base": OUTPUTS["base"], "same": OUTPUTS["base"], "one": lines}
+        systems = counted(ChrF, outputs, average=average)
+        assert paired_approximate_randomization(systems, "base", 500)["one"]["chrf"].p_value == 1
+        found = paired_bootstrap(systems, "base", 500)["one"]["chrf"].p_value
+        assert 0.05 < found < 0.9
+
+
+@each_average
+@each_test
+def test_identical_systems_do_not_differ(test: Callable[..., Any], average: str):
+    """Where sacrebleu gives 1 / (n + 1), as if they surely did."""
+    outputs = {"base": OUTPUTS["base"], "same": list(OUTPUTS["base"])}
+    for make in (Bleu, ChrF, NgramOverlap):
+        for comparison in test(counted(make, outputs, average=average), "base")["same"].values():
+            assert comparison.p_value == 1
+    _, found = PairedTest(list(outputs.items()), {"chrf": CHRF()}, [REFERENCES], "bs", n_samples=100)()
+    assert found["chrF2"][1].p_value == pytest.approx(1 / 101)
+
+
+@each_test
+def test_small_scores_are_not_equal_for_being_small(test: Callable[..., Any]):
+    """What is rounding depends on the scores: these are about 1e-20."""
+    options = {"average": "macro", "smooth": "floor", "smooth_value": 1e-27, "weights": [0.25, 0, 0, 0.75]}
+    outputs = {"base": ["x"] * 60, "small": ["a b c d"] * 30 + ["x"] * 30}
+    found = test(counted(Bleu, outputs, ["a y"] * 60, **options), "base", 200)["small"]["bleu"]
+    assert 0 < found.score < 1e-18
+    assert found.p_value == 1 / 201
+
+
+def test_a_difference_that_is_as_large_but_for_rounding_counts_and_not_by_sacrebleus_rule():
+    """Two of 60 segments are right. Of two resamples with a and b of them, (a - b) / 2 is compared with 2."""
+    systems = counted(NgramOverlap, {"none": ["x"] * 60, "some": ["w"] * 2 + ["x"] * 58}, ["w"] * 60)
+    ties = 0
+    rows = np.stack([metric.segment_rows().numpy() for metric in systems.values()], 1)
+    tested = pair_rows(systems["none"].scorer.measure, "macro", rows)
+    for seed in range(200):
+        (scores,) = resample_scores([tested], 2, seed)
+        apart = round(60 * abs(scores[0, 1] - scores[1, 1]).item())
+        ties += apart == 4
+        (p_value,) = bootstrap_p_values(tested, scores, "sacrebleu")
+        assert p_value.item() == pytest.approx((1 + (apart > 4)) / 3)
+        # Both are (a - b) / 2 from their mean.
+        (p_value,) = bootstrap_p_values(tested, scores)
+        assert p_value.item() == pytest.approx(1 if apart == 0 else (1 + 2 * (apart >= 4)) / 3)
+    assert ties > 5
+
+
+def test_scores_that_are_equal_but_for_rounding_do_not_differ():
+    """One system's segments in the other's order: their means differ in the last bit at most.
+
+    With several references nobody can tell from the counts that the segments are others.
+    """
+    lines, targets = OUTPUTS["far"], [[reference, reference] for reference in REFERENCES]
+    systems = {"base": ChrF(average="macro", confidence=0.95), "moved": ChrF(average="macro", confidence=0.95)}
+    order = random.Random(5).sample(range(len(lines)), len(lines))
+    systems["base"].update(lines, targets)
+    systems["moved"].update([lines[index] for index in order], [targets[index] for index in order])
+    for test in TESTS.values():
+        assert test(systems, "base")["moved"]["chrf"].p_value == 1
+
+
+def test_the_bootstrap_warns_of_few_segments_at_the_callers_line():
+    few, enough = (counted(ChrF, {name: lines[:count] for name, lines in OUTPUTS.items()}) for count in (49, 50))
+    with pytest.warns(UserWarning, match=r"^a bootstrap test needs at least 50 segments \(got: 49\)") as seen:
+        paired_bootstrap(few, "base", 40)
+    assert [warning.filename for warning in seen] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        paired_bootstrap(enough, "base", 40)
+        paired_approximate_randomization(few, "base", 10)
+
+
+def _resampled_differences(peer: Any, lines: list[str], base: list[str], draws: int) -> np.ndarray:
+    """The differences of resampled corpora, from the counts that sacrebleu keeps for each segment."""
+    ours, theirs = (np.array(peer._extract_corpus_statistics(texts, [REFERENCES])) for texts in (lines, base))
+    chance = np.random.default_rng(7)
+    differences = []
+    for _ in range(draws):
+        drawn = chance.integers(len(ours), size=len(ours))
+        scores = [peer._compute_score_from_stats(counts[drawn].sum(0).tolist()).score for counts in (ours, theirs)]
+        differences.append(scores[0] - scores[1])
+    return np.array(differences) / 100
+
+
+@pytest.mark.parametrize("name", OF_SACREBLEU)
+def test_intervals_of_differences_are_those_of_resampled_counts_of_sacrebleu(name: str):
+    make, peer = OF_SACREBLEU[name]
+    found = evaluate(OUTPUTS, REFERENCES, {name: make()}).results
+    for system in ("alike", "close", "far"):
+        result = found[system][name]
+        expected = _resampled_differences(peer(), OUTPUTS[system], OUTPUTS["base"], 2000)
+        spread = expected.std()
+        # The standard error of an end is 0.085 deviations of 1,000 draws.
+        assert result.difference_low == pytest.approx(np.quantile(expected, 0.025), abs=0.4 * spread)
+        assert result.difference_high == pytest.approx(np.quantile(expected, 0.975), abs=0.4 * spread)
+        assert result.difference_low < result.difference < result.difference_high
+    base = found["base"][name]
+    assert (base.difference_low, base.difference_high) == (None, None)
+
+
+def test_equal_systems_differ_by_nothing_in_all_resamples():
+    systems = {"base": OUTPUTS["base"], "far": OUTPUTS["far"], "same": list(OUTPUTS["base"])}
+    found = evaluate(systems, REFERENCES, "bleu,rouge").results["same"]
+    for result in found.values():
+        assert (result.difference_low, result.difference_high) == (0, 0)
+
+
+def test_a_difference_in_the_last_bit_is_none():
+    rows = np.random.default_rng(3).random((60, 1, 3)).repeat(2, 1)
+    rows[:, 1] = np.nextafter(rows[:, 0], 1)
+    measure = make_rouge(rouge_keys="rouge1", accumulate="avg").measure
+    (found,) = compare_with_baseline([pair_rows(measure, "macro", rows)], None, None, 0.95, 1)
+    assert not found["difference_low"].any()
+    assert not found["difference_high"].any()
+
+
+@pytest.mark.parametrize("clusters", [None, [index // 3 for index in range(150)]], ids=["segments", "clusters"])
+def test_intervals_of_differences_depend_on_no_order(clusters: Any):
+    order = random.Random(3).sample(range(150), 150)
+    shuffled = {name: [lines[index] for index in order] for name, lines in OUTPUTS.items()}
+    labels = None if clusters is None else [clusters[index] for index in order]
+    found = evaluate(OUTPUTS, REFERENCES, "bleu,rouge", clusters=clusters).results
+    again = evaluate(shuffled, [REFERENCES[index] for index in order], "bleu,rouge", clusters=labels).results
+    for system, values in found.items():
+        for value, result in values.items():
+            other = again[system][value]
+            parts = [(each.score, each.difference_low, each.difference_high) for each in (result, other)]
+            assert parts[0] == parts[1]
+
+
+def test_without_a_level_there_is_no_interval_and_groups_have_no_p_value():
+    found = evaluate(OUTPUTS, REFERENCES, "chrf", confidence=None).results["far"]["chrf"]
+    assert found.difference is not None
+    assert (found.difference_low, found.difference_high) == (None, None)
+    groups = evaluate(OUTPUTS, REFERENCES, "chrf", groups=[index % 2 for index in range(150)]).groups
+    for results in groups.values():
+        result = results["far"]["chrf"]
+        assert result.difference_low < result.difference < result.difference_high
+        assert result.p_value is None
+
+
+@pytest.mark.parametrize("draw", [swaps, bootstrap_weights])
+@pytest.mark.parametrize("huge", [0, 1 << 24])
+def test_sums_are_exact_whatever_the_size_of_counts(draw: Any, huge: int):
+    tested = pair_rows(
+        ChrF().scorer.measure,
+        "micro",
+        np.stack([metric.segment_rows().numpy() for metric in counted(ChrF).values()], 1),
+    )
+    tested.values[7, 1] += huge + 1
+    weights = next(draw(150, 100, 1))
+    expected = np.einsum("dc,csw->dsw", weights.astype(object), tested.values.astype(object))
+    ((sums, segments),) = tested.blocks(weights)
+    assert np.array_equal(sums, expected.astype(float))
+    assert np.array_equal(segments[:, 0], weights.sum(1))
+
+
+def test_holms_correction_is_that_of_the_paper():
+    """Worked by hand: .01 x 4, .02 x 3, then .03 x 2 and .04 x 1, which is raised to .06."""
+    corrected = correct(np.array([0.04, 0.01, 0.03, 0.02]), "holm")
+    assert corrected.tolist() == pytest.approx([0.06, 0.04, 0.06, 0.06])
+    assert correct(np.array([0.9, 0.6]), "holm").tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("comparisons", [0, 1, 2, 7])
+def test_holms_correction_is_that_of_a_loop_for_each_value(comparisons: int):
+    chances = np.round(np.random.default_rng(comparisons).random((comparisons, 2, 3)), 1)  # with ties
+    corrected = correct(chances, "holm")
+    assert corrected.shape == chances.shape
+    for index in np.ndindex(2, 3):
+        column = (slice(None), *index)
+        assert corrected[column].tolist() == pytest.approx(oracles.holm(chances[column].tolist()), abs=1e-15)
+
+
+@each_test
+def test_each_value_is_corrected_for_the_number_of_systems_without_the_baseline(test: Any):
+    systems = counted(ROUGEScore, rouge_keys=("rouge1", "rougeL"))
+    plain, corrected = (test(systems, "close", 400, correction=kind) for kind in (None, "holm"))
+    others = ["base", "alike", "far"]
+    for value in plain["base"]:
+        expected = oracles.holm([plain[name][value].p_value for name in others])
+        assert [corrected[name][value].p_value for name in others] == pytest.approx(expected, abs=1e-15)
+        assert corrected["close"][value] == plain["close"][value]
+        assert corrected["far"][value]._replace(p_value=None) == plain["far"][value]._replace(p_value=None)
+    assert any(plain[name][value].p_value != corrected[name][value].p_value for name in others for value in plain[name])
+
+
+#: Of different sizes, and not side by side.
+DOCUMENTS = [f"document {index % 60 % 53}" for index in range(150)]
+#: Rows that are means over references and no counts.
+MEANS: Callable[..., Any] = lambda **options: ROUGEScore(rouge_keys="rougeL", accumulate="avg", **options)  # noqa: E731
+
+
+@pytest.mark.covering
+@each_average
+@pytest.mark.parametrize("make", METRICS)
+@example(labels=[1, 0])
+@example(labels=[*range(30, 60), *range(30)])
+@given(labels=st.integers(1, 60).flatmap(lambda size: st.permutations(range(size))))
+def test_documents_of_one_segment_change_nothing_to_the_last_bit(make: Any, average: str, labels: list[int]):
+    size = len(labels)
+    systems = counted(make, {name: lines[:size] for name, lines in OUTPUTS.items()}, average=average)
+    for test in TESTS.values():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("ngram_metrics._core.scoring.paired._FEW", 0)
+            assert test(systems, "base", 50, clusters=labels) == test(systems, "base", 50)
+
+
+@each_average
+@pytest.mark.parametrize("make", METRICS)
+def test_the_bootstrap_draws_what_an_interval_draws(make: Any, average: str):
+    """Of one system, whose rows are then in the same order."""
+    metric = counted(make, average=average, confidence=0.9)["base"]
+    expected = {name: end.item() for name, end in metric.compute().items()}
+    for value, found in paired_bootstrap({"base": metric}, "base", confidence=0.9)["base"].items():
+        assert (found.low, found.high) == pytest.approx(
+            (expected[f"{value}_low"], expected[f"{value}_high"]), abs=1e-12
+        )
+
+
+def _score(lines: list[str], targets: list[str], average: str) -> float:
+    peer = CHRF()
+    if average == "micro":
+        return peer.corpus_score(lines, [targets]).score / 100
+    each = [peer.sentence_score(line, [target]).score / 100 for line, target in zip(lines, targets, strict=True)]
+    return sum(each) / len(each)
+
+
+@each_average
+@pytest.mark.parametrize("sizes", [[1, 2, 3, 4, 5], [1] * 5], ids=["documents", "segments"])
+def test_the_randomization_of_few_documents_is_that_of_all_swaps_of_whole_documents(sizes: list[int], average: str):
+    """The exact share, over all 2^5 swaps, of differences as large."""
+    labels = [document for document, size in enumerate(sizes) for _ in range(size)]
+    outputs = {name: lines[: len(labels)] for name, lines in OUTPUTS.items()}
+    targets = REFERENCES[: len(labels)]
+    clusters = None if max(sizes) == 1 else labels
+    ours = paired_approximate_randomization(counted(ChrF, outputs, average=average), "base", 4000, clusters=clusters)
+
+    def difference(name: str, swapped: tuple[bool, ...]) -> float:
+        pair = (outputs[name], outputs["base"])
+        mixed = [[pair[number ^ swapped[label]][place] for place, label in enumerate(labels)] for number in range(2)]
+        return abs(_score(mixed[0], targets, average) - _score(mixed[1], targets, average))
+
+    for name in ("alike", "close", "far"):
+        all_swaps = [difference(name, swapped) for swapped in product((False, True), repeat=5)]
+        share = sum(one >= all_swaps[0] - 1e-9 for one in all_swaps) / len(all_swaps)
+        error = (share * (1 - share) / 4000) ** 0.5
+        assert ours[name]["chrf"].p_value == pytest.approx(share, abs=4 * error + 1e-3)
+
+
+@pytest.mark.covering
+@each_average
+@each_test
+@pytest.mark.parametrize("make", [*METRICS, MEANS])
+def test_neither_the_order_of_segments_nor_the_names_of_documents_matter(test: Any, make: Any, average: str):
+    if make is MEANS and average == "micro":
+        pytest.skip("a mean over references has no counts")
+    systems = counted(make, average=average)
+    alone, whole = test(systems, "base", 100), test(systems, "base", 100, clusters=DOCUMENTS)
+    assert alone != whole
+    order = random.Random(3).sample(range(len(REFERENCES)), len(REFERENCES))
+    for name, metric in systems.items():
+        metric.reset()
+        for start in range(0, len(order), 40):  # in batches, too
+            part = order[start : start + 40]
+            metric.update([OUTPUTS[name][place] for place in part], [REFERENCES[place] for place in part])
+    labels = np.array([hash(DOCUMENTS[place]) for place in order])
+    assert test(systems, "base", 100) == alone
+    assert test(systems, "base", 100, clusters=labels) == whole
+
+
+@pytest.mark.parametrize(
+    ("lines", "targets", "documents"),
+    [
+        # Of 2 characters 2 match, and of 4 none; or of 2 none, and of 4 two.
+        (["ab", "wxyz", "xy", "abyz"], ["ab", "abcd", "ab", "abcd"], [0, 0, 1, 1]),
+        (["ab", "ab", ""], ["ab", "ab", ""], [0, 1, 1]),
+    ],
+    ids=["other segments", "an empty segment"],
+)
+def test_documents_with_equal_counts_keep_no_order_of_their_own(
+    lines: list[str], targets: list[str], documents: list[int]
+):
+    """The sums of their counts agree, and their means do not."""
+    size = 60 * len(lines)
+    labels = [2 * (place // len(lines)) + documents[place % len(lines)] for place in range(size)]
+
+    def tested(order: list[int]) -> Any:
+        outputs = {"base": [(lines * 60)[place] for place in order], "none": ["q"] * size}
+        of_places = [(targets * 60)[place] for place in order]
+        systems = counted(ChrF, outputs, of_places, char_order=1, average="macro")
+        return paired_bootstrap(systems, "base", 100, clusters=[labels[place] for place in order])
+
+    expected = tested(list(range(size)))
+    for seed in range(5):
+        assert tested(random.Random(seed).sample(range(size), size)) == expected
+
+
+FEW: list[list[int]] = [[0] * 149 + [1], [place % 2 for place in range(150)], [place % 6 for place in range(150)]]
+
+
+@each_average
+@pytest.mark.parametrize(
+    ("segments", "documents"),
+    [*((segments, None) for segments in (1, 2, 3, 5, 8, 12)), *((150, documents) for documents in FEW)],
+    ids=range(9),
+)
+def test_few_segments_or_documents_have_no_smaller_p_value_than_two_of_all_swaps(
+    segments: int, documents: list[int] | None, average: str
+):
+    """All segments are better: of all 2^n swaps none and all give the measured difference, and no other does."""
+    outputs = {"base": OUTPUTS["base"][:segments], "better": REFERENCES[:segments]}
+    systems = counted(ChrF, outputs, average=average)
+    count, unit = (segments, "segments") if documents is None else (len(set(documents)), "clusters")
+    least = 2 / 2**count
+    found = paired_approximate_randomization(systems, "base", clusters=documents)["better"]["chrf"].p_value
+    assert found >= least
+    assert found == pytest.approx(least, abs=4 * (least * (1 - least) / 10_000) ** 0.5 + 1e-4)
+    assert segments > 1 or found == 1
+    told = rf"^a bootstrap test needs at least 50 {unit} \(got: {count}\): with fewer its p-values"
+    with pytest.warns(UserWarning, match=told) as seen:
+        assert paired_bootstrap(systems, "base", clusters=documents)["better"]["chrf"].p_value >= least
+    assert [warning.filename for warning in seen] == [__file__]
+
+
+@pytest.mark.parametrize(
+    ("clusters", "error", "words"),
+    [
+        (["a"] * 149, ValueError, "clusters has 149 labels and 'base' 150 segments: expected as many"),
+        (["x"] * 150, ValueError, "clusters has the same label for all 150 segments, 'x': expected at least two"),
+        (["a", "b", None] * 50, TypeError, "label 2 of clusters is None: expected the cluster of the segment"),
+        ([1, float("nan")] * 75, TypeError, "label 1 of clusters is nan, and a NaN is not .*: expected a str or None"),
+        ([["a"], ["b"]] * 75, TypeError, r"label 0 of clusters is \['a'\]: expected a hashable, such as a str"),
+        (list(torch.arange(150)), TypeError, r"label 0 of clusters is tensor\(0\): expected a hashable, such as a"),
+        ("ab" * 75, TypeError, "clusters is a str: expected a label for each segment"),
+        (7, TypeError, "clusters is an int: expected a label for each segment"),
+    ],
+)
+@each_test
+def test_labels_that_name_no_documents_are_refused(test: Any, clusters: Any, error: type[Exception], words: str):
+    with pytest.raises(error, match=f"^{words}"):
+        test(counted(ChrF), "base", clusters=clusters)
