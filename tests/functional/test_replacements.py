@@ -166,10 +166,10 @@ both = pytest.mark.parametrize("name", NAMES)
 
 # Whitespace of all kinds, a letter with its accent apart, emoji of one and of several code points.
 texts = st.text(alphabet="ab.\t\n \u00a0\u3000\u2028\u0085e\u0301🙂👩\u200d🚀", max_size=12)
-documents = texts | st.text(max_size=8).map(
+any_texts = texts | st.text(max_size=8).map(
     lambda text: "".join(character for character in text if character not in CONTROL)
 )
-rows = st.lists(st.tuples(st.lists(documents, max_size=4), st.lists(documents, max_size=4)), min_size=1, max_size=4)
+rows = st.lists(st.tuples(st.lists(any_texts, max_size=4), st.lists(any_texts, max_size=4)), min_size=1, max_size=4)
 options = st.fixed_dictionaries(
     {},
     optional={
