@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from ngram_metrics._core.scoring.signature import __version__ as __version__
+from ngram_metrics._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from ngram_metrics import counting as counting

@@ -10,9 +10,9 @@ from typing import get_args
 from ngram_metrics._cli.files import split_field
 from ngram_metrics._core.basics.option_checks import check_confidence, refuse_equal_names
 from ngram_metrics._core.metrics.registry import METRIC_NAMES, make_metric, row_of, takers_of, unknown_metric, values_of
-from ngram_metrics._core.scoring.signature import __version__
 from ngram_metrics._core.text.tokenizer_option import TokenizerName
 from ngram_metrics._evaluation import DEFAULT_METRICS, FORMATS
+from ngram_metrics._version import __version__
 
 #: The options for text, by their names in the registry.
 TEXT_OPTIONS = {

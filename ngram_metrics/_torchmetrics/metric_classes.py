@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 from typing_extensions import Unpack
 
-from ngram_metrics._core.basics.option_checks import Accumulate, Average, RougeKey, Smoothing
-from ngram_metrics._core.metrics.bleu import make_bleu
+from ngram_metrics._core.basics.option_checks import Average
+from ngram_metrics._core.metrics.bleu import Smoothing, make_bleu
 from ngram_metrics._core.metrics.chrf import make_chrf
 from ngram_metrics._core.metrics.overlap import make_overlap
-from ngram_metrics._core.metrics.rouge import make_rouge
+from ngram_metrics._core.metrics.rouge import Accumulate, RougeKey, make_rouge
 from ngram_metrics._core.text.input_types import Hypotheses, References, Tokenizer
 from ngram_metrics._torchmetrics.accumulator import Accumulator, Level, MetricKeywords
 from ngram_metrics._torchmetrics.values import ScoredValue

@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 
 from ngram_metrics._core.basics.keywords import named_arguments
-from ngram_metrics._core.basics.option_checks import Accumulate, Average, RougeKey, Smoothing
+from ngram_metrics._core.basics.option_checks import Average
 from ngram_metrics._core.basics.tensors import move_result, to_tensor
-from ngram_metrics._core.metrics.bleu import make_bleu
+from ngram_metrics._core.metrics.bleu import Smoothing, make_bleu
 from ngram_metrics._core.metrics.chrf import make_chrf
 from ngram_metrics._core.metrics.overlap import make_overlap
-from ngram_metrics._core.metrics.rouge import make_rouge
+from ngram_metrics._core.metrics.rouge import Accumulate, RougeKey, make_rouge
 from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.text.input_types import Hypotheses, References, Tokenizer
 

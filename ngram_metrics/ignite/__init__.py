@@ -24,8 +24,9 @@ from collections.abc import Callable, Sequence
 import torch
 
 import ngram_metrics
-from ngram_metrics._core.basics.option_checks import Accumulate, Average, RougeKey, Smoothing
-from ngram_metrics._core.metrics.rouge import Reducer, RougeMeasure
+from ngram_metrics._core.basics.option_checks import Average
+from ngram_metrics._core.metrics.bleu import Smoothing
+from ngram_metrics._core.metrics.rouge import Accumulate, Reducer, RougeKey, RougeMeasure
 from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.reader import WordReader

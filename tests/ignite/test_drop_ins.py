@@ -14,7 +14,7 @@ from ignite.metrics import nlp as peers
 from metrics.cases import IDS, IGNORED, PADDING, TEXT, Batch, assert_same
 
 from ngram_metrics import ignite as ours
-from ngram_metrics._core.basics.option_checks import SMOOTHINGS
+from ngram_metrics._core.metrics.bleu import SMOOTHINGS
 
 not_old = pytest.mark.skipif(
     tuple(map(int, ignite.__version__.split(".")[:3])) < (0, 5, 5), reason="ignite before 0.5.5 says it in other words"

@@ -12,8 +12,8 @@ from commands import printed, report, scores, write
 from metrics.apis import APIS, Api
 
 from ngram_metrics import evaluate, functional, mbr
-from ngram_metrics._core.basics.option_checks import ROUGE_KEYS
 from ngram_metrics._core.metrics.registry import METRIC_NAMES, row_of, takers_of
+from ngram_metrics._core.metrics.rouge import ROUGE_KEYS
 
 #: Punctuation that 13a parts from words, capitals, hyphens, repetitions, words that ROUGE would stem, another order of
 #: words, and a long match.

@@ -75,8 +75,9 @@ def counts_in_torch(*tensors: Tensor) -> bool:
     Everything else is counted in NumPy. Its operations would be missing from a graph or a trace.
     """
     torch = sys.modules["torch"]
-    if torch.compiler.is_compiling() or torch.jit._trace.is_tracing():
+    if torch.compiler.is_compiling() or torch.jit.is_tracing():
         return True
+    # torch has no public function that tells of a dispatch mode, such as that of fake tensors.
     if torch.utils._python_dispatch._get_current_dispatch_mode() is not None:
         return True
     return not all(map(_has_data, tensors))

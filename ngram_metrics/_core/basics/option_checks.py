@@ -4,40 +4,20 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 import sys
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
-from typing import Any, Literal, SupportsIndex, TypeAlias, get_args
+from typing import Any, Literal, SupportsIndex
 
 #: How segments become one score: the score of the summed counts, the mean of the scores, or no averaging.
 Average = Literal["micro", "macro", "none"]
-#: The names of BLEU's smoothings: ignite's, nltk's method3, then sacrebleu's.
-Smoothing = Literal["no_smooth", "smooth1", "nltk_smooth2", "smooth2", "nltk_smooth3", "none", "floor", "add-k", "exp"]
-SMOOTHINGS: tuple[Smoothing, ...] = get_args(Smoothing)
 #: The longest order of n-grams. Each order takes time, and 8 bytes or more per segment. The limit is far above any
 #: useful order, so that a misplaced number is an error and not an endless run.
 MAX_ORDER = 1000
 #: The largest beta, weight or smoothing value. Its square is finite in float32 too.
 MAX_NUMBER = 1e15
-#: The smoothings of BLEU that take a value, and its limit: with a larger floor a precision could be above 1.
-MAX_SMOOTH_VALUES = {"floor": 1.0, "add-k": MAX_NUMBER}
 #: The resampled corpora of an interval, as in sacrebleu.
 RESAMPLES = 1000
-RougeKey: TypeAlias = Literal[
-    "rouge1", "rouge2", "rouge3", "rouge4", "rouge5", "rouge6", "rouge7", "rouge8", "rouge9", "rougeL", "rougeLsum"
-]
-#: The order of n-grams, or the kind of subsequence, that a key counts.
-ROUGE_KEYS: dict[str, int | str] = {
-    key: int(variant) if (variant := key.removeprefix("rouge")).isdigit() else variant for key in get_args(RougeKey)
-}
-#: The keys that ROUGE counts by default.
-DEFAULT_ROUGE_KEYS: tuple[RougeKey, ...] = ("rouge1", "rouge2", "rougeL", "rougeLsum")
-#: torchmetrics' two options for several references of ROUGE.
-Accumulate = Literal["best", "avg"]
-
-#: The last parts of the names of a key's values, the first of which people report, with their indices in a score.
-ROUGE_VALUES = {"fmeasure": 2, "precision": 0, "recall": 1}
 #: Other words for a choice.
 _MEANT = {"corpus": "micro", "mean": "macro"}
 
@@ -184,33 +164,6 @@ def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
     raise ValueError(f"unknown {name} {value!r}: expected one of {allowed}{hint}")
 
 
-def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, ...]:
-    """Return ``rouge_keys`` as a tuple, where a str is one key, or raise TypeError or ValueError."""
-    if not isinstance(rouge_keys, Iterable) or isinstance(rouge_keys, Set):
-        raise TypeError(f"rouge_keys is {rouge_keys!r}: expected a key or a sequence of keys")
-    keys: tuple[RougeKey, ...] = (rouge_keys,) if isinstance(rouge_keys, str) else tuple(rouge_keys)
-    if not keys:
-        raise ValueError(f"no rouge key: expected some of {list(ROUGE_KEYS)}")
-    for key in keys:
-        if re.fullmatch(r"rouge-?(w|su?)[\d.*-]*", str(key).lower()):
-            raise ValueError(
-                f"{key} is not offered: neither rouge_score nor torchmetrics nor ignite has ROUGE-W or ROUGE-S "
-                f"(expected one of {list(ROUGE_KEYS)})"
-            )
-        if advice := advise_on_value(str(key)):
-            raise ValueError(f"unknown rouge key {key!r}: expected one of {list(ROUGE_KEYS)}{advice}")
-        check_choice("rouge key", key, ROUGE_KEYS)
-    return keys
-
-
-def advise_on_value(name: str) -> str:
-    """Return the end of an error for the name of a value of ROUGE instead of a key, or an empty string."""
-    key, _, value = name.partition("_")
-    if key not in ROUGE_KEYS or value not in ROUGE_VALUES:
-        return ""
-    return f'; it is a value of {key!r}, whose score is F: in Python ROUGEScore(rouge_keys="{key}")["{name}"]'
-
-
 def refuse_equal_names(names: Iterable[tuple[str, Iterable[str]]]) -> None:
     """Raise ValueError if two metrics, each with the names that it writes, write one name."""
     writers: dict[str, str] = {}
@@ -227,8 +180,3 @@ def refuse_average_none(name: str, metric: object) -> None:
     """Raise ValueError for a metric with ``average="none"``, which does not compute a single number."""
     if getattr(metric, "average", None) == "none":
         raise ValueError(f"the metric {name} has average='none': expected one that computes a single number")
-
-
-def resolve_effective_order(effective_order: bool | None, average: Average) -> bool:
-    """Return BLEU's ``effective_order``, where None is sacrebleu's: True where a segment is scored by itself."""
-    return average != "micro" if effective_order is None else effective_order

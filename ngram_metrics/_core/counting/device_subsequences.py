@@ -95,8 +95,10 @@ def _last_rows(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
     Raises:
         RuntimeError: inside ``torch.jit.trace`` or ``torch.vmap``, which cannot follow steps that overwrite their rows.
     """
-    is_compiling = torch.compiler.is_compiling()
-    if not is_compiling and (torch.jit._trace.is_tracing() or torch._C._functorch.is_batchedtensor(steps)):
+    # torch has no public function that tells of a tensor of vmap.
+    if not torch.compiler.is_compiling() and (
+        torch.jit.is_tracing() or torch._C._functorch.is_batchedtensor(steps)  # type: ignore[attr-defined]
+    ):
         raise RuntimeError("ROUGE-L cannot run inside torch.jit.trace or torch.vmap: call it on all rows as one batch")
     words = _word_count(positions.shape[1])
     increments = positions.new_zeros(words, len(positions))

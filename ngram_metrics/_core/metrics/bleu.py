@@ -46,7 +46,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from ngram_metrics._core.basics.arrays import (
     Array,
@@ -60,15 +60,11 @@ from ngram_metrics._core.basics.arrays import (
 )
 from ngram_metrics._core.basics.option_checks import (
     MAX_NUMBER,
-    MAX_SMOOTH_VALUES,
-    SMOOTHINGS,
     Average,
-    Smoothing,
     check_booleans,
     checked_number,
     checked_order,
     exact,
-    resolve_effective_order,
 )
 from ngram_metrics._core.scoring.measure import Layout, Measure, PairCounts
 from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
@@ -78,6 +74,11 @@ from ngram_metrics._core.text.reader import WordReader
 if TYPE_CHECKING:
     from ngram_metrics._core.scoring.measure import AnyBatch
 
+#: The smoothings: ignite's, nltk's method3, then sacrebleu's.
+Smoothing = Literal["no_smooth", "smooth1", "nltk_smooth2", "smooth2", "nltk_smooth3", "none", "floor", "add-k", "exp"]
+SMOOTHINGS: tuple[Smoothing, ...] = get_args(Smoothing)
+#: The smoothings that take a value, and its limit: with a larger floor a precision could be above 1.
+MAX_SMOOTH_VALUES = {"floor": 1.0, "add-k": MAX_NUMBER}
 #: What the smoothings add or take; for ``floor`` and ``add-k`` the default of ``smooth_value``.
 _SMOOTH_VALUES = {"smooth1": 0.1, "nltk_smooth2": 1.0, "smooth2": 1.0, "floor": 0.1, "add-k": 1.0}
 #: The smoothings that add a value to the matches and to the n-grams of each order but the first.
@@ -239,6 +240,11 @@ def _checked_weights(weights: Sequence[float], orders: int) -> tuple[float, ...]
     if not any(numbers):
         raise ValueError(f"weights must not all be 0 (got: {list(numbers)})")
     return numbers
+
+
+def resolve_effective_order(effective_order: bool | None, average: Average) -> bool:
+    """Return BLEU's ``effective_order``, where None is sacrebleu's: True where a segment is scored by itself."""
+    return average != "micro" if effective_order is None else effective_order
 
 
 def make_bleu(

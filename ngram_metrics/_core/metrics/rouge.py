@@ -30,20 +30,15 @@ Differences from other packages:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from ngram_metrics._core.basics.arrays import Array, divide, namespace, to_float
 from ngram_metrics._core.basics.option_checks import (
-    DEFAULT_ROUGE_KEYS,
-    ROUGE_KEYS,
-    ROUGE_VALUES,
-    Accumulate,
     Average,
-    RougeKey,
     check_choice,
-    checked_keys,
     checked_order,
     exact,
 )
@@ -56,6 +51,20 @@ from ngram_metrics._core.text.rouge_reader import RougeReader
 if TYPE_CHECKING:
     from ngram_metrics._core.scoring.measure import AnyBatch
 
+RougeKey: TypeAlias = Literal[
+    "rouge1", "rouge2", "rouge3", "rouge4", "rouge5", "rouge6", "rouge7", "rouge8", "rouge9", "rougeL", "rougeLsum"
+]
+#: The order of n-grams, or the kind of subsequence, that a key counts.
+ROUGE_KEYS: dict[str, int | str] = {
+    key: int(variant) if (variant := key.removeprefix("rouge")).isdigit() else variant for key in get_args(RougeKey)
+}
+#: The keys that ROUGE counts by default.
+DEFAULT_ROUGE_KEYS: tuple[RougeKey, ...] = ("rouge1", "rouge2", "rougeL", "rougeLsum")
+#: torchmetrics' two options for several references of ROUGE.
+Accumulate = Literal["best", "avg"]
+
+#: The last parts of the names of a key's values, the first of which people report, with their indices in a score.
+ROUGE_VALUES = {"fmeasure": 2, "precision": 0, "recall": 1}
 #: How several references become one count: see above.
 Reducer = Literal["best", "best_recall", "sum"]
 
@@ -230,6 +239,33 @@ def _count_summaries(summaries: AnyBatch) -> tuple[Array, ...]:
 def _statistics_of_longest(counts: PairCounts) -> MatchStatistics:
     """Return the statistics of the longest order only, each ``(..., 1)``."""
     return MatchStatistics(*(field[..., -1:] for field in (counts.matches, *counts.totals())))
+
+
+def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, ...]:
+    """Return ``rouge_keys`` as a tuple, where a str is one key, or raise TypeError or ValueError."""
+    if not isinstance(rouge_keys, Iterable) or isinstance(rouge_keys, Set):
+        raise TypeError(f"rouge_keys is {rouge_keys!r}: expected a key or a sequence of keys")
+    keys: tuple[RougeKey, ...] = (rouge_keys,) if isinstance(rouge_keys, str) else tuple(rouge_keys)
+    if not keys:
+        raise ValueError(f"no rouge key: expected some of {list(ROUGE_KEYS)}")
+    for key in keys:
+        if re.fullmatch(r"rouge-?(w|su?)[\d.*-]*", str(key).lower()):
+            raise ValueError(
+                f"{key} is not offered: neither rouge_score nor torchmetrics nor ignite has ROUGE-W or ROUGE-S "
+                f"(expected one of {list(ROUGE_KEYS)})"
+            )
+        if advice := advise_on_value(str(key)):
+            raise ValueError(f"unknown rouge key {key!r}: expected one of {list(ROUGE_KEYS)}{advice}")
+        check_choice("rouge key", key, ROUGE_KEYS)
+    return keys
+
+
+def advise_on_value(name: str) -> str:
+    """Return the end of an error for the name of a value of ROUGE instead of a key, or an empty string."""
+    key, _, value = name.partition("_")
+    if key not in ROUGE_KEYS or value not in ROUGE_VALUES:
+        return ""
+    return f'; it is a value of {key!r}, whose score is F: in Python ROUGEScore(rouge_keys="{key}")["{name}"]'
 
 
 def make_rouge(

@@ -124,7 +124,7 @@ class Measure(ABC, Generic[Statistics]):
         return self.score(self.layout.unpack(to_float(rows)))
 
     def select_key(self, key: int) -> Measure[Statistics]:
-        """Return the measure of a key of ROUGE by its index, or this measure if it is not ROUGE."""
+        """Return the measure of one of several keys by its index, or this measure if it has no keys."""
         return self
 
     def parts(self, statistics: Statistics) -> dict[str, Array]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-#: To read it from the metadata of the installed package would take longer than the rest of the command's start.
-__version__ = "0.1.0"
+from ngram_metrics._version import __version__
 
 #: The order of the fields of a signature: sacrebleu's (Post 2018) for the fields that it has; versions are last.
 SIGNATURE_FIELDS = (

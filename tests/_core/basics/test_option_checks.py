@@ -10,11 +10,10 @@ from nltk.tokenize import NLTKWordTokenizer
 
 import ngram_metrics
 from ngram_metrics import ignite
-from ngram_metrics._core.basics.option_checks import checked_keys
 from ngram_metrics._core.metrics.bleu import BleuMeasure
 from ngram_metrics._core.metrics.chrf import ChrfMeasure
 from ngram_metrics._core.metrics.overlap import OverlapMeasure
-from ngram_metrics._core.metrics.rouge import MeanRougeMeasure, RougeMeasure, make_rouge
+from ngram_metrics._core.metrics.rouge import MeanRougeMeasure, RougeMeasure, checked_keys, make_rouge
 from ngram_metrics.functional import chrf_score
 
 KNOWN = r"\['rouge1', .*'rouge9', 'rougeL', 'rougeLsum'\]"

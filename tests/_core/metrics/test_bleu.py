@@ -18,8 +18,7 @@ from oracles import BleuCounts, close
 from sacrebleu.metrics import BLEU
 from torchmetrics.functional.text import bleu_score as torchmetrics_bleu
 
-from ngram_metrics._core.basics.option_checks import SMOOTHINGS
-from ngram_metrics._core.metrics.bleu import BleuMeasure, BleuStatistics
+from ngram_metrics._core.metrics.bleu import SMOOTHINGS, BleuMeasure, BleuStatistics
 from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.text.reader import WordReader
 

@@ -14,8 +14,7 @@ from oracles import close
 from rouge_oracle import KEYS
 from rouge_score import rouge_scorer
 
-from ngram_metrics._core.basics.option_checks import ROUGE_KEYS
-from ngram_metrics._core.metrics.rouge import MeanRougeMeasure, RougeMeasure
+from ngram_metrics._core.metrics.rouge import ROUGE_KEYS, MeanRougeMeasure, RougeMeasure
 from ngram_metrics._core.text.rouge_reader import RougeReader
 
 #: Texts of which the rule leaves nothing are among those drawn; `test_input_warnings.py` is about the warning.
