@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ngram_metrics import significance as significance
     from ngram_metrics._evaluation.evaluate import Evaluation as Evaluation
     from ngram_metrics._evaluation.evaluate import evaluate as evaluate
+    from ngram_metrics._torchmetrics.grouped_metric import GroupedMetric as GroupedMetric
     from ngram_metrics._torchmetrics.metric_classes import Bleu as Bleu
     from ngram_metrics._torchmetrics.metric_classes import ChrF as ChrF
     from ngram_metrics._torchmetrics.metric_classes import NgramOverlap as NgramOverlap
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 #: The public names, and the module of each, which is imported when the name is first used.
 _MODULES = {
     **dict.fromkeys(("Bleu", "ROUGEScore", "ChrF", "NgramOverlap"), "_torchmetrics.metric_classes"),
+    "GroupedMetric": "_torchmetrics.grouped_metric",
     **dict.fromkeys(("evaluate", "Evaluation"), "_evaluation.evaluate"),
 }
 __all__ = list(_MODULES)

@@ -18,7 +18,7 @@ from ngram_metrics._core.basics.tensors import copy_to, float_dtype, host_counts
 from ngram_metrics._core.counting.batch import NO_REFERENCES
 from ngram_metrics._core.scoring.paired import interval_ends
 from ngram_metrics._core.scoring.resampling import ENDS, SEED
-from ngram_metrics._core.scoring.scorer import Scorer, Value
+from ngram_metrics._core.scoring.scorer import Counted, Scorer, Value
 from ngram_metrics._core.scoring.signature import format_references
 from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.tokenizer_option import callable_name
@@ -64,13 +64,15 @@ class Accumulator(Adaptor, Generic[Level]):
     ``reference_range``, the fewest and most references of a segment, int64; ``row``, the summed counts, int64. Average
     macro adds ``score_sum``, float64. Average none and ``confidence`` add ``rows``, a list of ``(segments, fields)``
     int64. A move to a device never changes a dtype: if the device has no float64, float64 states stay on the CPU.
-    ``merge_state`` waits for the device, because it compares the settings.
+    ``merge_state`` waits for the device, because it compares the settings. With ``groups``, the states ``segments``,
+    ``row`` and ``score_sum`` have a row for each group, and a last one for segments of no group.
 
     Args:
         scorer: the metric without states.
         confidence: the level of a bootstrap interval that ``compute`` returns with each value; None for no interval.
         device: where the states are, None for torch's default device; text and lists are counted on the CPU, padded
             ids on their own device.
+        groups: the labels of groups that are counted separately.
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 
     Raises:
@@ -95,6 +97,7 @@ class Accumulator(Adaptor, Generic[Level]):
         scorer: Scorer,
         confidence: Level = None,  # type: ignore[assignment]
         device: torch.device | str | None = None,
+        groups: Sequence[str] = (),
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
         try:
@@ -107,20 +110,22 @@ class Accumulator(Adaptor, Generic[Level]):
             raise
         check_confidence(confidence, scorer.average)
         self.scorer, self.confidence = scorer, confidence
+        #: What follows the name of each value in the dict that ``compute`` returns.
+        self.suffixes: tuple[str, ...] = ("",) if confidence is None else ("", *ENDS)
         reader, measure, average = scorer.reader, scorer.measure, scorer.average
         self._keeps_rows = average == "none" or confidence is not None
+        shape = (len(groups) + 1,) if groups else ()
         # First, so that metrics with different settings are told apart before other states are compared.
-        self.add_state(
-            "settings", settings_digest(type(self).__name__, reader, measure, average, self._keeps_rows), all_equal
-        )
+        settings = type(self).__name__, reader, measure, average, self._keeps_rows, *groups
+        self.add_state("settings", settings_digest(*settings), all_equal)
         self.add_state("counted", _zeros((2,), torch.int64), join_codes)
         self.add_state("callables", callables_number(reader, measure), "max")
-        self.add_state("segments", _zeros((), torch.int64), "sum")
+        self.add_state("segments", _zeros(shape, torch.int64), "sum")
         self.add_state("reference_range", torch.tensor(NO_REFERENCES, dtype=torch.int64, device="cpu"), "max")
         row_dtype = torch.int64 if measure.has_counts else torch.float64
-        self.add_state("row", _zeros((measure.layout.row_width,), row_dtype), "sum")
+        self.add_state("row", _zeros((*shape, measure.layout.row_width), row_dtype), "sum")
         if average == "macro":
-            self.add_state("score_sum", _zeros(measure.score_shape, torch.float64), "sum")
+            self.add_state("score_sum", _zeros((*shape, *measure.score_shape), torch.float64), "sum")
         if self._keeps_rows:
             self.add_state("rows", [], "cat")
         # The states are made on the CPU and then moved, because tensors of some default devices, such as "meta", cannot
@@ -160,18 +165,23 @@ class Accumulator(Adaptor, Generic[Level]):
             TypeError, ValueError: segments that cannot be read; the states do not change.
         """
         counted = self.scorer.count(preds, target)
+        sums = {"row": to_tensor(counted.rows.sum(0))}
+        if self.scorer.average == "macro":
+            sums["score_sum"] = to_tensor(self.scorer.measure.score_rows(counted.rows).sum(0))
+        self._add(counted, sums)
+
+    def _add(self, counted: Counted, sums: Mapping[str, Tensor]) -> None:
+        """Add a batch and the sums over its segments to the states, or raise ValueError for another kind of input."""
         shape = counted.leading_shape
         samples = shape[1] if shape and self.scorer.average == "none" else None
         codes = join_batch_codes(self._codes, batch_codes(counted.kind, samples))
-        added = {"row": to_tensor(counted.rows.sum(0)), "reference_range": to_tensor(counted.reference_range)}
+        added = {**sums, "reference_range": to_tensor(counted.reference_range)}
         if self._keeps_rows:
             added["rows"] = to_tensor(counted.rows)
-        if self.scorer.average == "macro":
-            added["score_sum"] = to_tensor(self.scorer.measure.score_rows(counted.rows).sum(0))
         if not (added["row"].is_cpu and self.row.is_cpu):
             added = self._send(added)
         states = {
-            "segments": self.segments + len(counted.rows),
+            "segments": self.segments + added.get("segments", len(counted.rows)),
             "reference_range": torch.maximum(self.reference_range, added["reference_range"]),
             "row": self.row + added["row"],
         }
@@ -239,19 +249,26 @@ class Accumulator(Adaptor, Generic[Level]):
             if samples is None:
                 return scores
             return scores.reshape(len(scores) // max(1, samples), samples, *scores.shape[1:])
+        return self._score_sums(lambda state: state, self.scorer.empty_score)
+
+    def _score_sums(self, select: Callable[[Tensor], Tensor], empty_score: float) -> Tensor:
+        """Return the scores of the sums selected from the states, and ``empty_score`` for those of no segment."""
+        segments = select(self.segments)
+        segments = segments.reshape(segments.shape + (1,) * len(self.scorer.measure.score_shape))
         if self.average == "micro":
-            score = self._score_rows(self.row)
+            score = self._score_rows(select(self.row))
         else:
-            mean = self.score_sum / self.segments.to(self.score_sum.device)
+            mean = select(self.score_sum) / segments.to(self.score_sum.device)
             score = mean.to(float_dtype(self.device)).to(self.device)
         # Reading the number from an accelerator would wait.
-        if self.segments.is_cpu and self.segments.item():
+        if segments.is_cpu and segments.all():
             return score
-        return torch.where(self.segments > 0, score, self.scorer.empty_score)
+        return torch.where(segments > 0, score, empty_score)
 
     def details(self) -> dict[str, Tensor]:
         """Return the parts of the corpus score by name, from the sums over all segments, whatever ``average`` is."""
-        parts = self.call_synced(lambda: self.scorer.parts(to_array(self.row.clone())))
+        width = self.row.shape[-1]
+        parts = self.call_synced(lambda: self.scorer.parts(to_array(self.row.reshape(-1, width).sum(0))))
         return {name: to_tensor(part) for name, part in parts.items()}
 
     @property

@@ -253,7 +253,7 @@ class Adaptor(torchmetrics.Metric):
                 error_msgs.append(str(error))
                 return
             saved_on = cast(Tensor, saved.pop(SAVED_ON)).tolist()
-            if int(cast(Tensor, saved["segments"])) and saved_on != self.saved_on.tolist():
+            if int(cast(Tensor, saved["segments"]).sum()) and saved_on != self.saved_on.tolist():
                 self._begin_empty(saved_on)
             else:
                 self.load_states(saved)

@@ -12,7 +12,6 @@ from torch import Tensor
 from torchmetrics.metric import CompositionalMetric
 
 from ngram_metrics._core.basics.option_checks import Average, refuse_equal_names
-from ngram_metrics._core.scoring.resampling import ENDS
 from ngram_metrics._core.scoring.scorer import Scorer, rename_values
 from ngram_metrics._core.text.input_types import Hypotheses, References
 
@@ -33,7 +32,7 @@ class Item:
     #: The name of this one.
     value: str
     #: The interval has two values of its own.
-    confidence = None
+    suffixes = ("",)
 
     def __repr__(self) -> str:
         """Show the metric and the name of the value."""
@@ -98,7 +97,7 @@ class ScoredValue(Item, NamedValue):
 
 def computes_several(metric: Any) -> bool:
     """Return whether a metric computes several values or an interval, as a dict."""
-    return len(metric.scorer.values) > 1 or metric.confidence is not None
+    return len(metric.scorer.values) > 1 or metric.suffixes != ("",)
 
 
 def is_scored_value(metric: Any, index: object) -> bool:
@@ -110,7 +109,7 @@ def is_scored_value(metric: Any, index: object) -> bool:
     names = _value_names(metric)
     if index not in names:
         headline = metric.scorer.titles.get(str(index))  # F of a key of ROUGE
-        advice = f"did you mean {headline!r}?" if headline else f"expected one of {names}"
+        advice = f"did you mean {headline!r}?" if headline in names else f"expected one of {names}"
         raise KeyError(f"{index!r} is not a value of this metric: {advice}")
     return len(metric.scorer.values) > 1 and index in metric.scorer.values
 
@@ -144,6 +143,5 @@ def _is_ours(metric: object) -> bool:
 
 
 def _value_names(metric: Any) -> list[str]:
-    """Return the names of a metric's values and of the ends of their intervals."""
-    ends = ("",) if metric.confidence is None else ("", *ENDS)
-    return [f"{name}{end}" for end in ends for name in metric.scorer.values]
+    """Return the names of all values that a metric computes."""
+    return [f"{name}{suffix}" for suffix in metric.suffixes for name in metric.scorer.values]

@@ -27,7 +27,7 @@ import ngram_metrics
 from ngram_metrics._core.basics.option_checks import Average
 from ngram_metrics._core.metrics.bleu import Smoothing
 from ngram_metrics._core.metrics.rouge import Accumulate, Reducer, RougeKey, RougeMeasure
-from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.scoring.scorer import Metric, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.reader import WordReader
 from ngram_metrics._torchmetrics.accumulator import Accumulator
@@ -42,6 +42,7 @@ __all__ = [
     "ROUGEScore",
     "ChrF",
     "NgramOverlap",
+    "GroupedMetric",
     "ScoresHandler",
 ]
 
@@ -265,3 +266,27 @@ class NgramOverlap(IgniteMetric):
     ) -> None:
         overlap = ngram_metrics.NgramOverlap(ngram, average, tokenizer, pad_id, confidence, device)
         super().__init__(overlap, output_transform, metrics_result_mode)
+
+
+class GroupedMetric(IgniteMetric):
+    """One metric for several groups of segments, as ``ngram_metrics.GroupedMetric``.
+
+    ``update`` takes ``(y_pred, y, groups)``, or a dict of these. An engine that returns the dict serves other metrics
+    too, which leave ``groups`` out. ``metric`` is a metric of this module or of ``ngram_metrics``, or a value of one.
+    """
+
+    required_output_keys = ("y_pred", "y", "groups")
+
+    def __init__(
+        self,
+        metric: Metric,
+        groups: Sequence[str],
+        output_transform: OutputTransform = unchanged,
+        *,
+        metrics_result_mode: ResultMode = "both",
+    ) -> None:
+        super().__init__(ngram_metrics.GroupedMetric(metric, groups), output_transform, metrics_result_mode)
+
+    def __repr__(self) -> str:
+        """Show the metric and the labels."""
+        return f"ngram_metrics.ignite.GroupedMetric({self._accumulator.extra_repr()})"

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ngram_metrics._core.basics.keywords import named_arguments
-from ngram_metrics._core.scoring.resampling import ENDS
 from ngram_metrics._core.scoring.segment_table import SegmentTable
 from ngram_metrics._torchmetrics.values import refuse_shared_names
 from ngram_metrics.ignite.metric import Engine, Events, IgniteMetric, IgniteValue, OutputTransform, unchanged
@@ -58,7 +57,7 @@ class ScoresHandler:
 
     def _add(self, engine: Engine) -> None:
         output: Any = self._output_transform(engine.state.output)
-        self._table.add(*((output["y_pred"], output["y"]) if isinstance(output, Mapping) else output))
+        self._table.add(*((output["y_pred"], output["y"]) if isinstance(output, Mapping) else output[:2]))
 
     def __call__(self, engine: Engine, logger: Any, event_name: object) -> None:
         """Write values, signatures and segments when the logger calls.
@@ -75,9 +74,9 @@ class ScoresHandler:
             )
         names, missing = [], []
         for name, metric in self.metrics.items():
-            keys = [name + end for end in ("", *ENDS)]
+            keys = [name + suffix for suffix in metric.suffixes]
             if isinstance(metric, IgniteMetric):
-                values = [value + end for value in metric.scorer.values for end in ("", *ENDS)]
+                values = [value + suffix for value in metric.scorer.values for suffix in metric.suffixes]
                 keys = list(metric.name_values(name, dict.fromkeys(values)))
             # In the mode "named" the engine has a dict by this name.
             written = [key for key in keys if key in engine.state.metrics] or [name] * (name in engine.state.metrics)

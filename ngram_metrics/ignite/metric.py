@@ -46,7 +46,7 @@ _attached: WeakKeyDictionary[Engine, WeakSet[KeyedIgniteMetric]] = WeakKeyDictio
 #: Attributes of the accumulator that an ignite metric has too.
 _OF_THE_ACCUMULATOR = {
     *("higher_is_better", "scorer", "average", "confidence", "device", "signature", "details", "has_one_reference"),
-    "segment_rows",
+    *("segment_rows", "suffixes"),
 }
 
 
@@ -87,6 +87,8 @@ def _combine(name: str) -> Callable[..., MetricsLambda]:
 class IgniteMetric(Metric):
     """Counts batches in the states of an accumulator, and scores their sum, their mean, or each segment."""
 
+    #: What ``update`` takes, by the names in a dict.
+    required_output_keys: tuple[str, ...] = ("y_pred", "y")
     #: The error of ``compute`` before any data, with the name of the class.
     _no_data = "{} must have at least one example before it can be computed."
 
@@ -141,21 +143,22 @@ class IgniteMetric(Metric):
             TypeError, ValueError: an output of another form, different lengths, or segments that cannot be read; the
                 counts do not change.
         """
-        pair: Any = output
-        if isinstance(output, Mapping) and output.keys() == {"y_pred", "y"}:
-            pair = (output["y_pred"], output["y"])
-        if others or not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise TypeError(
-                'update takes one argument: expected metric.update((y_pred, y)), or {"y_pred": y_pred, "y": y}'
-            )
-        y_pred, y = pair
+        parts: Any = output
+        keys = self.required_output_keys
+        if isinstance(output, Mapping) and output.keys() == {*keys}:
+            parts = tuple(output[key] for key in keys)
+        if others or not isinstance(parts, (tuple, list)) or len(parts) != len(keys):
+            names = ", ".join(keys)
+            named = ", ".join(f'"{key}": {key}' for key in keys)
+            raise TypeError(f"update takes one argument: expected metric.update(({names})), or {{{named}}}")
+        y_pred, y = parts[:2]
         lengths = [len(side) for side in (y_pred, y) if isinstance(side, Sized) and not isinstance(side, str)]
         if len(set(lengths)) > 1 and not isinstance(y_pred, str):  # a str is one segment
             raise ValueError(
                 f"nb of candidates should be equal to nb of reference lists ({' != '.join(map(str, lengths))})"
             )
         # The object's own method is wrapped by torchmetrics, and takes 0.1 ms more.
-        Accumulator.update(self._accumulator, y_pred, y)
+        type(self._accumulator).update(self._accumulator, *parts)
 
     def compute(self) -> Computed:
         """Return the score of all batches since the last reset, for average none rank by rank.
@@ -173,9 +176,9 @@ class IgniteMetric(Metric):
         return dict(zip(result, numbers, strict=True))
 
     def _compute_synced(self) -> Value:
-        if not self._scores_no_data and int(self._accumulator.segments) == 0:
+        if not self._scores_no_data and int(self._accumulator.segments.sum()) == 0:
             raise NotComputableError(self._no_data.format(type(self).__name__))
-        return Accumulator.compute(self._accumulator)
+        return type(self._accumulator).compute(self._accumulator)
 
     def completed(self, engine: Engine, name: str) -> None:
         """Write the value, or several as ``metrics_result_mode`` says, under names that begin with ``name``."""

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sacrebleu
 import torch
 from metrics.cases import (
     CASES,
@@ -15,9 +16,11 @@ from metrics.cases import (
     each_score_of_the_corpus,
     joined,
 )
-from metrics.trainers import Batches, LightningModule, trainer
+from metrics.trainers import Batches, EarlyStopping, LightningModule, trainer
 from torchmetrics import MetricCollection
 from torchmetrics.wrappers import Running
+
+from ngram_metrics import ChrF, GroupedMetric
 
 
 @each_metric
@@ -113,3 +116,53 @@ def test_every_validation_epoch_of_a_fit_logs_the_exact_values(kind: str, precis
         assert float(value) == pytest.approx(float(first[name]), abs=1e-6)
     alone = float(KINDS[kind][0].value("macro"))
     assert float(fitting.callback_metrics["alone"]) == pytest.approx(alone, abs=1e-6)
+
+
+class _Multilingual(LightningModule):
+    """Learns that the right translation of word i is word i, in three languages."""
+
+    LANGUAGES = ("de", "fr", "cs")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.translate = torch.nn.Embedding(9, 9)
+        self.chrf = GroupedMetric(ChrF(), self.LANGUAGES)
+        self.written: list[tuple[str, str, str]] = []
+        self.epochs: list[dict[str, float]] = []
+
+    def training_step(self, batch: tuple[torch.Tensor, list[str]], index: int) -> torch.Tensor:
+        return torch.nn.functional.cross_entropy(self.translate(batch[0]).flatten(0, 1), batch[0].flatten())
+
+    def validation_step(self, batch: tuple[torch.Tensor, list[str]], index: int) -> None:
+        source, languages = batch
+        sides = (self.translate(source).argmax(-1).tolist(), source.tolist())
+        preds, target = ([" ".join(f"word{'abcdefghi'[i]}" for i in row) for row in side] for side in sides)
+        self.chrf.update(preds, target, languages)
+        self.written += zip(preds, target, languages, strict=True)
+
+    def on_validation_epoch_end(self) -> None:
+        self.log_dict({f"val/{name}": value for name, value in self.chrf.compute().items()})
+        self.chrf.reset()
+        self.epochs.append({})
+        for language in self.LANGUAGES:
+            preds, target = zip(*(pair[:2] for pair in self.written if pair[2] == language), strict=True)
+            self.epochs[-1][language] = sacrebleu.corpus_chrf(preds, [target]).score / 100
+        self.written = []
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        return torch.optim.Adam(self.parameters(), lr=0.05)
+
+
+def test_a_multilingual_run_stops_early_on_the_mean_of_its_languages(tmp_path: Path):
+    """No batch has all languages."""
+    torch.manual_seed(0)
+    batches = [(torch.randint(9, (2, 5)), list(pair)) for pair in (("de", "fr"), ("fr", "fr"), ("cs", "de"))]
+    stopping = EarlyStopping(monitor="val/chrf_mean", mode="max", patience=2)
+    model, fitting = _Multilingual(), trainer(tmp_path, max_epochs=50, num_sanity_val_steps=0, callbacks=[stopping])
+    fitting.fit(model, Batches(batches), Batches(batches))
+    means = [sum(epoch.values()) / 3 for epoch in model.epochs]
+    assert means[0] < 0.6 < max(means)
+    assert stopping.best_score.item() == pytest.approx(max(means), abs=1e-6)
+    assert stopping.stopped_epoch == means.index(max(means)) + 2 == len(means) - 1
+    for language, score in model.epochs[-1].items():
+        assert fitting.callback_metrics[f"val/chrf_{language}"].item() == pytest.approx(score, abs=1e-6)

@@ -32,7 +32,7 @@ CLASSES = [
     getattr(package, name)
     for package, names in ((ngram_metrics, METRICS), (for_ignite, for_ignite.__all__))
     for name in names
-    if name != "ScoresHandler"
+    if name not in ("ScoresHandler", "GroupedMetric")
 ]
 each_class = pytest.mark.parametrize("make", CLASSES, ids=lambda of: f"{of.__module__[14:20]} {of.__name__}")
 each_pair = pytest.mark.parametrize(("first", "second"), list(permutations(KINDS, 2)))

@@ -16,7 +16,7 @@ from metrics import ranks
 from metrics.cases import TEXT, Batch, assert_same, joined, scores_of
 
 from ngram_metrics import Bleu, ChrF
-from ngram_metrics.functional import bleu_score
+from ngram_metrics.functional import bleu_score, chrf_score
 
 #: What each rank wrote down.
 Results = list[dict[str, Any]]
@@ -109,6 +109,21 @@ def test_every_rank_of_ignite_computes_the_value_of_one_process(results: Results
                 assert_same(found, wanted)
         assert result["signature"] == signature
         assert result["collectives"] == COLLECTIVES
+
+
+@pytest.mark.parametrize("framework", ["torchmetrics", "ignite"])
+def test_every_rank_has_the_values_of_the_groups_of_all(results: Results, framework: str):
+    numbers = [number for of_rank in ranks.SHARDS["uneven"] for number in of_rank]
+    batches = ranks.chosen(TEXT, numbers)
+    expected = {}
+    for number in range(len(TEXT)):
+        of_group = [batch for batch, group in zip(batches, numbers, strict=True) if group == number]
+        expected[f"chrf_batch{number}"] = chrf_score(*joined(of_group)).item()
+    expected["chrf_mean"] = sum(expected.values()) / len(TEXT)
+    expected["chrf_all"] = chrf_score(*joined(batches)).item()
+    for of_rank in results:
+        values = {name: float(value) for name, value in of_rank["grouped"][framework].items()}
+        assert values == pytest.approx(expected, abs=1e-12)
 
 
 def test_saved_states_are_loaded_on_the_rank_that_saved_them_only(results: Results):

@@ -20,7 +20,7 @@ from metrics.cases import CASES, KINDS_OF_STATE, TEXT, Batch, Case
 from metrics.ignite_cases import IGNITE_CASES, IgniteCase
 
 import ngram_metrics
-from ngram_metrics import Bleu
+from ngram_metrics import Bleu, ChrF
 from ngram_metrics import ignite as for_ignite
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
@@ -104,6 +104,7 @@ def results(rank: int, world_size: int) -> dict[str, Any]:
         steps = [metric(*batch) for batch in chosen(case.batches, STEPS[rank])]
         results[f"on step/{name}"] = [*steps, metric.compute()]
     results["p-values"] = p_values(chosen(TEXT, SHARDS["uneven"][rank]))
+    results["grouped"] = _grouped(SHARDS["uneven"][rank])
     results["saved"] = _saved(rank, world_size)
     # Last, for a rank may have been left waiting by the others.
     results["unlike"] = {
@@ -159,6 +160,17 @@ def p_values(batches: Sequence[Batch]) -> dict[str, Any]:
         test.__name__: test(pair, "whole", 100)["shortened"]["chrf"]._asdict()
         for test in (paired_bootstrap, paired_approximate_randomization)
     }
+
+
+def _grouped(numbers: Sequence[int]) -> dict[str, Any]:
+    """The values of groups, each of which is a batch, so that a rank lacks some of them."""
+    groups = [f"batch{number}" for number in range(len(TEXT))]
+    metric = ngram_metrics.GroupedMetric(ChrF(), groups)
+    of_ignite = for_ignite.GroupedMetric(for_ignite.ChrF(), groups)
+    for number, (preds, target) in zip(numbers, chosen(TEXT, numbers), strict=True):
+        metric.update(preds, target, [number] * len(preds))
+        of_ignite.update((preds, target, [number] * len(preds)))
+    return {"torchmetrics": metric.compute(), "ignite": of_ignite.compute()}
 
 
 def _saved(rank: int, world_size: int) -> dict[str, Any]:

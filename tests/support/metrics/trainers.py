@@ -10,6 +10,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from lightning.pytorch import LightningModule as LightningModule
     from lightning.pytorch import Trainer
+    from lightning.pytorch.callbacks import EarlyStopping as EarlyStopping
 
 
 class Batches:
