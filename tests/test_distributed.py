@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from programs import SUPPORT, start
+from programs import EXAMPLES, SUPPORT, TORCHRUN, start
 from torch.utils.data import DataLoader, DistributedSampler
 
 from ngram_metrics.distributed import UnrepeatedSampler
@@ -53,3 +53,31 @@ def test_processes_that_lightning_spawns_count_each_segment_once():
     assert values["val/bleu"] == pytest.approx(values["sacrebleu"], abs=1e-6)
     assert 0.1 < values["sacrebleu"] < 0.9
     assert values["segments"] == 7
+
+
+@pytest.mark.programs
+def test_each_loop_of_the_page_counts_the_segments_as_its_table_says():
+    """On two processes; where each segment counts once, the score is that of sacrebleu."""
+    pytest.importorskip("accelerate")
+    pytest.importorskip("transformers")
+    page = EXAMPLES.parent / "docs" / "guides" / "distributed.md"
+    printed = start(SUPPORT / "seven_segments.py", page, launch=TORCHRUN)
+    loops = json.loads(re.search(r"^\{.*\}$", printed, re.MULTILINE)[0])
+    table = page.read_text(encoding="utf-8").partition("| is each segment counted once? |\n|---|---|\n")[2]
+    answers = re.findall(r"^\| (.*) \| (yes|no)\b.* \|$", table.partition("\n\n")[0], re.MULTILINE)
+    expected = loops.pop("sacrebleu")
+    assert [loop for loop, _ in answers] == list(loops)
+    for loop, answer in answers:
+        assert loops[loop]["segments"] == (7 if answer == "yes" else 8), loop
+        assert (loops[loop]["bleu"] == pytest.approx(expected, abs=1e-6)) == (answer == "yes"), loop
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("allowed", [False, True])
+def test_lightning_takes_no_share_without_a_segment(allowed: bool):
+    """It refuses one, or if told not to, the other rank waits for it as long as it lives."""
+    printed = start(SUPPORT / "one_segment.py", *["allowed"] * allowed, launch=TORCHRUN)
+    first, second = sorted(map(json.loads, re.findall(r"^\{.*\}$", printed, re.MULTILINE)), key=lambda of: of["rank"])
+    assert second["batches"] == 0
+    assert "Connection closed by peer" in first["error"] or "reset by peer" in first["error"]
+    assert ("within local rank has zero length" in second["error"]) == (not allowed)
