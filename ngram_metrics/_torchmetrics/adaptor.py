@@ -295,14 +295,16 @@ class Adaptor(torchmetrics.Metric):
 
     def call_synced(self, function: Callable[[], Returned], should_sync: bool | None = None) -> Returned:
         """Call a function while the states are those of all processes, by default where ``compute`` would join them."""
-        # Metric.sync_context does not reach its unsync after an error: this process would keep the states of all.
         was_synced = self._is_synced
         joins = self.sync_on_compute and not was_synced if should_sync is None else should_sync
-        self.sync(dist_sync_fn=self.dist_sync_fn, should_sync=joins)
+        unsyncs = self._should_unsync and not was_synced
         try:
-            return function()
+            # A subclass may gather in its own way there.
+            with self.sync_context(dist_sync_fn=self.dist_sync_fn, should_sync=joins, should_unsync=unsyncs):
+                return function()
         finally:
-            if self._is_synced and not was_synced and self._should_unsync:
+            # Metric.sync_context does not reach its unsync after an error: this process would keep the states of all.
+            if self._is_synced and unsyncs:
                 self.unsync()
 
     def merge_state(self, incoming_state: dict[str, State] | torchmetrics.Metric) -> None:
