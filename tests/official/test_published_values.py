@@ -55,8 +55,6 @@ PUBLISHED = {
     "uedin-nmt.4722": Published(28.30, 57.7227),
     "xmu.4910": Published(26.69, 55.9642, 0.25483, 0.71073),
 }
-#: chrF++.py keeps the no-break spaces of this system, as sacrebleu does not.
-NO_BREAK_SPACES = "PROMT-Rule-based.4735"
 
 
 @functools.cache
@@ -68,8 +66,8 @@ def lines(name: str) -> list[str]:
 def test_bleu_and_chrf_are_the_published_ones(system: str):
     texts, references = lines(f"systems/{system}"), lines("reference")
     assert f"{100 * bleu_score(texts, references):.2f}" == f"{PUBLISHED[system].bleu:.2f}"
-    if system != NO_BREAK_SPACES:
-        assert f"{100 * chrf_score(texts, references):.4f}" == f"{PUBLISHED[system].chrf:.4f}"
+    kept = [text.replace("\xa0", "_") for text in texts]  # chrF++.py counts a no-break space, which one system writes
+    assert f"{100 * chrf_score(kept, references):.4f}" == f"{PUBLISHED[system].chrf:.4f}"
 
 
 def test_p_values_are_those_of_moses_and_multeval():
