@@ -4,7 +4,8 @@ Goal: in batches of 32, as in a training loop, 5 times as fast as every other pa
 
 How to run: ``python tests/benchmarks/epoch.py FOLDER --threads 1 --clock cpu``, with the group ``bench`` installed.
 FOLDER holds ``reference.txt`` and ``systems/*.txt``. ``--each --sizes 1,2,4,32`` scores each batch of so many segments
-by itself, as a reward is scored; by default it prints the table of speeds in the README.
+by itself, as a reward is scored; by default it prints the table of speeds in the README. ``--tasks wrapper --sizes
+1,8,32,128`` compares with a metric around sacrebleu, and ``--lines 10 --segments 20`` with documents of ten lines.
 
 What it does: our metric counts an epoch in updates of 32 segments, and in one update; then it computes the score of the
 corpus. ignite and torchmetrics do the same. sacrebleu and rouge_score keep no counts: they get all texts at the end,
@@ -21,11 +22,25 @@ from collections.abc import Callable
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from harness import Batch, Contestant, fresh_batch, layout, parser, read_corpus, run_pinned, seconds_of
+import torch
+from harness import (
+    Batch,
+    Contestant,
+    Corpus,
+    documents,
+    fresh_batch,
+    layout,
+    parser,
+    read_corpus,
+    run_pinned,
+    seconds_of,
+)
 from ignite.metrics import Bleu as IgniteBleu
 from ignite.metrics import Rouge as IgniteRouge
 from rouge_score.rouge_scorer import RougeScorer
+from rouge_score_rs.rouge_scorer import RougeScorer as RustScorer
 from sacrebleu.metrics import BLEU, CHRF
+from torchmetrics import Metric
 from torchmetrics.text import CHRFScore, SacreBLEUScore
 from torchmetrics.text import ROUGEScore as TorchmetricsROUGE
 
@@ -110,6 +125,29 @@ def rouge_of_each(hypotheses: list[str], references: list[str]) -> float:
     return fmean(scores)
 
 
+def rouge_in_rust(hypotheses: list[str], references: list[str]) -> float:
+    return fmean(scores["rougeL"].fmeasure for scores in RustScorer(list(KEYS)).score_batch(references, hypotheses))
+
+
+class Wrapper(Metric):
+    """sacrebleu's counts of each batch, summed in states of torchmetrics, as packages do that wrap it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bleu = BLEU()
+        for name, size in (("counts", 4), ("totals", 4), ("lengths", 2)):
+            self.add_state(name, torch.zeros(size, dtype=torch.int64), "sum")
+
+    def update(self, preds: list[str], target: list[list[str]]) -> None:
+        score = self.bleu.corpus_score(preds, [[texts[0] for texts in target]])
+        self.counts += torch.tensor(score.counts)
+        self.totals += torch.tensor(score.totals)
+        self.lengths += torch.tensor([score.sys_len, score.ref_len])
+
+    def compute(self) -> float:
+        return BLEU.compute_bleu(self.counts.tolist(), self.totals.tolist(), *self.lengths.tolist()).score / 100
+
+
 ROUGE = in_updates(lambda: ROUGEScore(rouge_keys=KEYS))
 VARIANTS: dict[str, Any] = {"variants": [1, 2, "L"], "multiref": "best"}
 ROWS = [
@@ -135,11 +173,16 @@ ROWS = [
     Row("sacrebleu BLEU", in_updates(Bleu), at_the_end(lambda h, r: BLEU().corpus_score(h, [r]).score / 100)),
     Row("sacrebleu CHRF", in_updates(ChrF), at_the_end(lambda h, r: CHRF().corpus_score(h, [r]).score / 100)),
     Row("rouge_score", ROUGE, at_the_end(rouge_of_each)),
+    Row("rouge-score-rs (Rust)", ROUGE, at_the_end(rouge_in_rust)),
+    Row("a wrapper of sacrebleu", in_updates(Bleu), in_updates(Wrapper)),
 ]
 
 
 def main(options: Any) -> None:
     corpus = read_corpus(options.folder)
+    references, *systems = (documents(lines, options.lines) for lines in (corpus.references, *corpus.systems))
+    corpus = Corpus(references[: options.segments], systems)
+    print(f"{sum(map(len, map(str.split, corpus.references))) / len(corpus.references):.0f} words in a segment")
     sizes = [len(corpus.references) if size == "all" else int(size) for size in options.sizes.split(",")]
     table = [["", *(cell for size in sizes for cell in (f"{size} at a time, ms", "times as fast"))]]
     for row in ROWS:
@@ -149,7 +192,9 @@ def main(options: Any) -> None:
         for size in sizes:
             ways = row.ours(size, options.each), row.peer(size, options.each)
             contestants = [Contestant("ours", ways[0]), Contestant(row.name, ways[1], row.tolerance)]
-            seconds = seconds_of(row.name, contestants, fresh_batch(corpus, sentences=row.segments), options)
+            seconds = seconds_of(
+                row.name, contestants, fresh_batch(corpus, sentences=options.segments or row.segments), options
+            )
             ours, theirs = map(min, seconds)
             cells += [f"{ours * 1e3:.1f}", f"{theirs / ours:.2f}"]
         table.append(cells)
@@ -160,5 +205,7 @@ if __name__ == "__main__":
     arguments = parser(__doc__)
     arguments.add_argument("--tasks", default="", help="a word in the names of the rows (all)")
     arguments.add_argument("--sizes", default="32,all", help="of the batches, apart by commas (%(default)s)")
+    arguments.add_argument("--lines", type=int, default=1, help="how many make a segment (%(default)s)")
+    arguments.add_argument("--segments", type=int, help="the first so many only")
     arguments.add_argument("--each", action="store_true", help="score each batch by itself")
-    run_pinned(main, arguments, "sacrebleu rouge_score pytorch-ignite torchmetrics")
+    run_pinned(main, arguments, "sacrebleu rouge_score rouge-score-rs pytorch-ignite torchmetrics")

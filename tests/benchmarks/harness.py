@@ -177,6 +177,11 @@ def read_corpus(folder: Path) -> Corpus:
     return Corpus(references, systems)
 
 
+def documents(lines: Sequence[str], size: int) -> list[str]:
+    """Join lines to documents of ``size`` lines."""
+    return ["\n".join(lines[start : start + size]) for start in range(0, len(lines), size)]
+
+
 def distinct_lines(corpus: Corpus) -> list[str]:
     """Return the distinct outputs of all systems, segment after segment."""
     return list(dict.fromkeys(chain.from_iterable(zip(*corpus.systems, strict=True))))

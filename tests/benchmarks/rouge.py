@@ -20,7 +20,7 @@ from typing import Any
 
 import fast_rouge
 import numpy as np
-from harness import Batch, Contestant, fresh_batch, parser, read_corpus, run_pinned, time_each
+from harness import Batch, Contestant, documents, fresh_batch, parser, read_corpus, run_pinned, time_each
 from rouge_score import rouge_scorer
 from rouge_score_rs import rouge_scorer as rust_scorer
 
@@ -81,11 +81,6 @@ def rouge_rust(batch: Batch) -> Callable[[], list[float]]:
 
 def mean(scores: Sequence[Any], keys: Sequence[str]) -> list[float]:
     return [float(np.mean([getattr(one[key], part) for one in scores])) for key in keys for part in PARTS]
-
-
-def documents(lines: Sequence[str], size: int = 5) -> list[str]:
-    """Join lines to documents of ``size`` lines."""
-    return ["\n".join(lines[start : start + size]) for start in range(0, len(lines), size)]
 
 
 def main(options: Any) -> None:
