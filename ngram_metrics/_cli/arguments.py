@@ -9,7 +9,14 @@ from typing import get_args
 
 from ngram_metrics._cli.files import split_field
 from ngram_metrics._core.basics.option_checks import check_confidence, refuse_equal_names
-from ngram_metrics._core.metrics.registry import METRIC_NAMES, make_metric, row_of, takers_of, unknown_metric, values_of
+from ngram_metrics._core.metrics.registry import (
+    METRIC_NAMES,
+    entry_of,
+    make_metric,
+    takers_of,
+    unknown_metric,
+    values_of,
+)
 from ngram_metrics._core.text.tokenizer_option import TokenizerName
 from ngram_metrics._evaluation import DEFAULT_METRICS, FORMATS
 from ngram_metrics._version import __version__
@@ -148,7 +155,7 @@ def _find_baseline(parser: ArgumentParser, word: str, systems: dict[str, str]) -
 def _check_text_options(parser: ArgumentParser, options: Namespace) -> None:
     """Exit with an error if an option for text has no effect."""
     for option, flag in TEXT_OPTIONS.items():
-        if getattr(options, option) and not any(option in row_of(name).text_options for name in options.metrics):
+        if getattr(options, option) and not any(option in entry_of(name).text_options for name in options.metrics):
             parser.error(f"{flag} is for {_list_takers(option)}, and does nothing for {', '.join(options.metrics)}")
 
 

@@ -12,7 +12,7 @@ from commands import printed, report, scores, write
 from metrics.apis import APIS, Api
 
 from ngram_metrics import evaluate, functional, mbr
-from ngram_metrics._core.metrics.registry import METRIC_NAMES, row_of, takers_of
+from ngram_metrics._core.metrics.registry import METRIC_NAMES, entry_of, takers_of
 from ngram_metrics._core.metrics.rouge import ROUGE_KEYS
 
 #: Punctuation that 13a parts from words, capitals, hyphens, repetitions, words that ROUGE would stem, another order of
@@ -45,9 +45,9 @@ class Named:
     """What a name stands for: the class and the function, with the options of the name."""
 
     def __init__(self, name: str) -> None:
-        row = row_of(name)
-        self.api: Api = next(api for api in APIS.values() if api.row.make is row.make)
-        self.options = {**row.options, **({"rouge_keys": name} if name in ROUGE_KEYS else {})}
+        entry = entry_of(name)
+        self.api: Api = next(api for api in APIS.values() if api.entry.make is entry.make)
+        self.options = {**entry.options, **({"rouge_keys": name} if name in ROUGE_KEYS else {})}
 
     def make(self, **options: Any) -> Any:
         return self.api.metric(**self.options, **options)

@@ -67,7 +67,7 @@ from ngram_metrics._core.basics.option_checks import (
     exact,
 )
 from ngram_metrics._core.scoring.measure import Layout, Measure, PairCounts
-from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
+from ngram_metrics._core.scoring.scorer import MetricEntry, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.reader import WordReader
 
@@ -265,4 +265,4 @@ def make_bleu(
     return Scorer(reader, measure, average, {"bleu": ()}, segment_measure=segment_measure)
 
 
-ROWS = (MetricRow("BLEU", make_bleu, {"tokenizer": "tokenizer", "lowercase": "lowercase"}),)
+ENTRIES = (MetricEntry("BLEU", make_bleu, {"tokenizer": "tokenizer", "lowercase": "lowercase"}),)

@@ -40,7 +40,7 @@ from ngram_metrics._core.basics.option_checks import (
     exact,
 )
 from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, PairCounts, PairMeasure
-from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
+from ngram_metrics._core.scoring.scorer import MetricEntry, Scorer
 from ngram_metrics._core.text.reader import CharacterReader
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def make_chrf(
 
 
 _LOWERCASE = {"chrf_lowercase": "lowercase"}
-ROWS = (
-    MetricRow("chrF", make_chrf, _LOWERCASE),
-    MetricRow("chrF++", make_chrf, _LOWERCASE, {"word_order": 2}),
+ENTRIES = (
+    MetricEntry("chrF", make_chrf, _LOWERCASE),
+    MetricEntry("chrF++", make_chrf, _LOWERCASE, {"word_order": 2}),
 )

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from ngram_metrics._core.basics.arrays import Array, divide
 from ngram_metrics._core.basics.option_checks import Average, checked_order
 from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, PairCounts, PairMeasure
-from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
+from ngram_metrics._core.scoring.scorer import MetricEntry, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.reader import WordReader
 
@@ -68,4 +68,4 @@ def make_overlap(
     return Scorer(reader, OverlapMeasure(ngram), average, {"ngram_overlap": ()})
 
 
-ROWS = (MetricRow("overlap", make_overlap, {"tokenizer": "tokenizer"}),)
+ENTRIES = (MetricEntry("overlap", make_overlap, {"tokenizer": "tokenizer"}),)

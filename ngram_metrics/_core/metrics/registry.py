@@ -6,20 +6,20 @@ from collections.abc import Mapping
 
 from ngram_metrics._core.metrics import bleu, chrf, overlap, rouge
 from ngram_metrics._core.metrics.rouge import DEFAULT_ROUGE_KEYS, ROUGE_KEYS, advise_on_value
-from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
+from ngram_metrics._core.scoring.scorer import MetricEntry, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.messages import did_you_mean
 
-#: The row of each metric by its name.
-REGISTRY: Mapping[str, MetricRow] = {
-    row.title.lower(): row for metric in (bleu, chrf, rouge, overlap) for row in metric.ROWS
+#: The entry of each metric by its name.
+REGISTRY: Mapping[str, MetricEntry] = {
+    entry.title.lower(): entry for metric in (bleu, chrf, rouge, overlap) for entry in metric.ENTRIES
 }
 #: All names that mean a metric: a key of ROUGE is ROUGE of this key alone.
 METRIC_NAMES = (*REGISTRY, *ROUGE_KEYS)
 
 
-def row_of(name: str) -> MetricRow:
-    """Return the row of a metric, which the keys of ROUGE share."""
+def entry_of(name: str) -> MetricEntry:
+    """Return the entry of a metric, which the keys of ROUGE share."""
     return REGISTRY["rouge" if name in ROUGE_KEYS else name]
 
 
@@ -30,7 +30,7 @@ def values_of(name: str) -> tuple[str, ...]:
 
 def takers_of(text_option: str) -> tuple[str, ...]:
     """Return the names of the metrics that take an option for text."""
-    return tuple(name for name, row in REGISTRY.items() if text_option in row.text_options)
+    return tuple(name for name, entry in REGISTRY.items() if text_option in entry.text_options)
 
 
 def unknown_metric(name: str) -> str:
@@ -42,12 +42,12 @@ def unknown_metric(name: str) -> str:
 def make_metric(name: str, **text_options: Tokenizer | bool | None) -> Scorer:
     """Return a metric with this name, one of ``METRIC_NAMES``, or raise KeyError.
 
-    A metric takes the options for text that its row names, and leaves out the others. It has its own default for an
+    A metric takes the options for text that its entry names, and leaves out the others. It has its own default for an
     option that is missing or None.
     """
-    row = row_of(name)
-    given = {parameter: text_options.get(option) for option, parameter in row.text_options.items()}
-    options = {**row.options, **{parameter: value for parameter, value in given.items() if value is not None}}
+    entry = entry_of(name)
+    given = {parameter: text_options.get(option) for option, parameter in entry.text_options.items()}
+    options = {**entry.options, **{parameter: value for parameter, value in given.items() if value is not None}}
     if name in ROUGE_KEYS:
         options["rouge_keys"] = name
-    return row.make(**options).rename(name)
+    return entry.make(**options).rename(name)

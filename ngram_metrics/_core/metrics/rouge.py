@@ -44,7 +44,7 @@ from ngram_metrics._core.basics.option_checks import (
 )
 from ngram_metrics._core.counting.batch import Batch
 from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, Measure, PairCounts, Statistics, count_pairs
-from ngram_metrics._core.scoring.scorer import MetricRow, Scorer
+from ngram_metrics._core.scoring.scorer import MetricEntry, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.rouge_reader import RougeReader
 
@@ -298,4 +298,4 @@ def make_rouge(
     return Scorer(reader, measure, average, values, titles, math.nan)
 
 
-ROWS = (MetricRow("ROUGE", make_rouge, {"stem": "use_stemmer"}),)
+ENTRIES = (MetricEntry("ROUGE", make_rouge, {"stem": "use_stemmer"}),)

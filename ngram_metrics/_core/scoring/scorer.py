@@ -165,7 +165,7 @@ class Scorer:
         return format_signature(settings, references)
 
 
-class MetricRow(NamedTuple):
+class MetricEntry(NamedTuple):
     """What is known of a metric before it is made.
 
     Attributes:

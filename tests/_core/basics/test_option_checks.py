@@ -143,7 +143,7 @@ def test_what_a_setting_cannot_be_is_refused_before_any_sentence_is_read(name, o
         if metric is not ignite.Bleu or options.keys() & {*api.flags}:  # which has the words of ignite
             with pytest.raises(error, match=words):
                 metric(**options)
-    measure = type(api.row.make().measure)
+    measure = type(api.entry.make().measure)
     if name != "rouge" and options.keys() <= inspect.signature(measure).parameters.keys():
         with pytest.raises(error, match=words):
             measure(**options)

@@ -13,7 +13,7 @@ each_api = pytest.mark.parametrize("api", APIS.values(), ids=APIS)
 
 @each_api
 def test_a_metric_of_the_registry_has_a_class_for_each_framework_and_a_function(api: Api):
-    make = api.row.make.__name__
+    make = api.entry.make.__name__
     assert api.metric, f"add a class that calls {make} to _torchmetrics/metric_classes.py and ngram_metrics/__init__.py"
     assert api.function, f"add a function that calls {make} to functional/score_functions.py and functional/__init__.py"
     name = api.metric.__name__
@@ -35,5 +35,5 @@ def test_every_api_has_the_options_and_the_defaults_of_the_function_that_makes_t
         "ignite/__init__.py": options(of_ignite).items() ^ (expected | drop_in).items(),
     }
     assert {file: names for file, names in differing.items() if names} == {}, (
-        f"give these the options of {api.row.make.__name__}"
+        f"give these the options of {api.entry.make.__name__}"
     )

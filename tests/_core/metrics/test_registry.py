@@ -25,8 +25,8 @@ def test_a_row_says_what_the_metric_takes(name):
         assert is_taken == (name in takers_of(option)), option
 
 
-def test_every_row_of_every_file_is_in_the_registry():
+def test_every_entry_of_every_file_is_in_the_registry():
     files = importlib.resources.files("ngram_metrics._core.metrics").iterdir()
     modules = [f"ngram_metrics._core.metrics.{file.name[:-3]}" for file in files if file.name.endswith(".py")]
-    rows = [row for module in modules for row in getattr(importlib.import_module(module), "ROWS", ())]
-    assert sorted(row.title.lower() for row in rows) == sorted(REGISTRY)
+    entries = [entry for module in modules for entry in getattr(importlib.import_module(module), "ENTRIES", ())]
+    assert sorted(entry.title.lower() for entry in entries) == sorted(REGISTRY)

@@ -13,7 +13,7 @@ import torchmetrics
 import ngram_metrics
 from ngram_metrics import functional
 from ngram_metrics._core.metrics.registry import REGISTRY
-from ngram_metrics._core.scoring.scorer import MetricRow
+from ngram_metrics._core.scoring.scorer import MetricEntry
 
 #: What a class or a function has beside the options of the metric.
 INPUT = {"preds", "target"}
@@ -37,28 +37,28 @@ class Api(NamedTuple):
     """A metric, and where it is called.
 
     Attributes:
-        name: that of its row in the registry.
-        row: the row.
+        name: that of its entry in the registry.
+        entry: the entry.
         metric: the class for torchmetrics.
         function: that of ``functional``.
     """
 
     name: str
-    row: MetricRow
+    entry: MetricEntry
     metric: Any
     function: Any
 
     @property
     def options(self) -> dict[str, Any]:
         """The options of the metric and their defaults."""
-        return options(self.row.make)
+        return options(self.entry.make)
 
     @property
     def flags(self) -> list[str]:
         """The options that are True or False."""
         return [
             parameter.name
-            for parameter in inspect.signature(self.row.make).parameters.values()
+            for parameter in inspect.signature(self.entry.make).parameters.values()
             if parameter.annotation in ("bool", "bool | None")
         ]
 
@@ -75,12 +75,12 @@ _FUNCTIONS = [getattr(functional, name) for name in functional.__all__]
 APIS = {
     name: Api(
         name,
-        row,
-        _caller(row.make, _CLASSES, lambda one: one.__init__),
-        _caller(row.make, _FUNCTIONS),
+        entry,
+        _caller(entry.make, _CLASSES, lambda one: one.__init__),
+        _caller(entry.make, _FUNCTIONS),
     )
-    for name, row in REGISTRY.items()
-    if not row.options
+    for name, entry in REGISTRY.items()
+    if not entry.options
 }
 #: Those that tests can call, of which no part is missing.
 COMPLETE = [api for api in APIS.values() if api.metric and api.function]
