@@ -81,7 +81,7 @@ class Adaptor(torchmetrics.Metric):
         if name == "counted":
             self._codes = tuple(cast(Tensor, value).tolist())
 
-    def __getattr__(self, name: str) -> Tensor | torch.nn.Module:
+    def __getattr__(self, name: str) -> Tensor | torch.nn.Module:  # noqa: TID251
         """Point users of ignite's methods to ``ngram_metrics.ignite``."""
         if name == "attach":
             kind = type(self).__name__
@@ -270,7 +270,7 @@ class Adaptor(torchmetrics.Metric):
             f"{names[1]}. Run the validation again from its start"
         )
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> torch.nn.Module:
+    def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> torch.nn.Module:  # noqa: TID251
         """Apply moves to a device, and ignore casts to another dtype."""
         # Metric._apply lets .to(torch.bfloat16), which Lightning's precision="bf16-true" calls, round the float sums.
 

@@ -1,4 +1,4 @@
-"""What a release takes besides the package: recipe, citation, and workflows that run what CONTRIBUTING.md says."""
+"""What a release takes besides the package: recipe, citation, pins, and workflows that do what CONTRIBUTING.md says."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from packages import PROJECT
+from packages import PROJECT, PYPROJECT
 
 import ngram_metrics
 
@@ -75,3 +75,30 @@ def test_every_python_that_the_package_names_is_run():
         step["with"]["python-version"] for step in jobs["gate"]["steps"] if "python-version" in step.get("with", {})
     ]
     assert sorted(run) == sorted(named)
+
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "ngram_metrics"
+
+
+def test_the_package_is_source_only():
+    """Nothing that the linter cannot read, such as an extension module or a pickle, but the page of the report."""
+    page = {path for path in (SOURCE / "_evaluation" / "page").iterdir() if path.suffix in (".css", ".html", ".js")}
+    others = {path for path in SOURCE.rglob("*") if path.is_file()} - page
+    assert {path.suffix or path.name for path in others} <= {".py", ".pyc", ".typed"}
+
+
+def normalized(requirement: str) -> str:
+    """The name of a distribution in a requirement."""
+    return re.sub("[-_.]+", "-", re.match(r"[A-Za-z0-9._-]+", requirement).group()).lower()
+
+
+def test_what_the_checks_install_is_pinned():
+    """All that the package, its extras and its groups ask for by name, but for what only the benchmarks need."""
+    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    pins = list(filter(None, (line.partition("#")[0].strip() for line in lines)))
+    assert [pin for pin in pins if not re.match(r"[\w.-]+==[\w.!+-]+(; python_version (>=|<) \"3\.11\")?$", pin)] == []
+    groups = {name: group for name, group in PYPROJECT["dependency-groups"].items() if name != "bench"}
+    wanted = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values(), *groups.values()]
+    names = {normalized(requirement) for requirements in wanted for requirement in requirements}
+    assert names - set(map(normalized, pins)) == {"ngram-metrics"}
