@@ -1,7 +1,6 @@
 """ScoresCallback under a real Trainer: what loggers and other callbacks are given of a fit, a validation and a test."""
 
 import csv
-import importlib
 import re
 import warnings
 from collections.abc import Sequence
@@ -139,13 +138,6 @@ def test_other_loggers_are_given_what_they_take(tmp_path: Path):
     assert values == pytest.approx([values_of(epoch)["chrf_low"] for epoch in range(3)])
 
 
-def test_without_segments_weights_and_biases_gets_no_table(tmp_path: Path):
-    wandb = mock.create_autospec(WandbLogger, instance=True)
-    fit(tmp_path, [scores(segments=0)], logger=[wandb])
-    assert wandb.log_text.call_count == 0
-    assert wandb.log_metrics.call_count > 0
-
-
 @pytest.mark.parametrize("stage", ["validate", "test"])
 def test_each_of_several_loaders_is_scored_by_itself(stage: str, tmp_path: Path):
     logger, prefix = TensorBoardLogger(tmp_path, name=""), {"validate": "val", "test": "test"}[stage]
@@ -186,21 +178,6 @@ def test_the_metrics_go_to_the_device_of_the_module():
 def test_wrong_arguments_are_refused_at_once():
     with pytest.raises(ValueError, match="the metric chrf has average='none'"):
         ScoresCallback({"chrf": ChrF(average="none")})
-
-
-@pytest.mark.slow
-def test_a_trainer_of_the_other_package_takes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        other = importlib.import_module("pytorch_lightning")
-        loggers = importlib.import_module("pytorch_lightning.loggers")
-    model = type("Other", (other.LightningModule,), {k: v for k, v in vars(Model).items() if k.endswith("_step")})()
-    model.returned = None
-    logger = loggers.TensorBoardLogger(tmp_path, name="")
-    running = other.Trainer(accelerator="cpu", logger=logger, callbacks=[scores()], enable_progress_bar=False)
-    running.validate(model, Batches(BATCHES), verbose=False)
-    logger.finalize("success")
-    assert len(texts(logger.log_dir, "val/segments")) == 1
 
 
 def names_on_page() -> list[list[str]]:

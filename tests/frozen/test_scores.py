@@ -1,10 +1,7 @@
 """The same input gives the same score: every row of scores.json, recomputed."""
 
-import json
-from pathlib import Path
-
 import pytest
-from frozen_scores import Row, add_rows, compute, differences, is_class, key_of, read_rows
+from frozen_scores import Row, compute, differences, is_class, key_of, read_rows
 
 ROWS = read_rows()
 CLASS_ROWS = [row for row in ROWS if is_class(row)]
@@ -25,19 +22,3 @@ def test_the_score_is_the_frozen_one(row: Row) -> None:
 @pytest.mark.parametrize("row", CLASS_ROWS, ids=key_of)
 def test_batches_of_several_sizes_have_the_frozen_score(row: Row) -> None:
     assert differences(numbers(row), compute(row, batch_sizes=(1, 3, 2, 17, 60))) == []
-
-
-def test_rows_are_added_and_never_changed(tmp_path: Path) -> None:
-    path = tmp_path / "scores.json"
-    path.write_text(json.dumps(ROWS[:1]), encoding="utf-8")
-    added = {"call": "NgramOverlap", "settings": {"ngram": 2}, "input": "repeated"}
-
-    add_rows([added], path)
-    first, second = read_rows(path)
-    assert first == ROWS[0]
-    assert numbers(second) == compute(added)
-
-    before = path.read_text(encoding="utf-8")
-    with pytest.raises(ValueError, match="is there already"):
-        add_rows([{**added, "input": "short"}, added], path)
-    assert path.read_text(encoding="utf-8") == before

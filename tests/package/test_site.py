@@ -6,11 +6,10 @@ import re
 import shutil
 import subprocess
 import sys
-from html import unescape
 from pathlib import Path
 
 import pytest
-from documentation import DOCS, PAGES, ROOT, public_names
+from documentation import ROOT, public_names
 
 pytestmark = pytest.mark.programs
 
@@ -49,19 +48,6 @@ def test_docstrings_are_shown_without_markup(site: Path):
         assert not re.findall(r"docs/[\w/]+\.md", words), name
 
 
-def test_formulas_are_mathml_without_a_script(site: Path):
-    page = (site / "project" / "architecture.html").read_text(encoding="utf-8")
-    for formula in ("BLEU=min(1,e1−r/h)·exp∑n=1Nwnlogmntn", "chrF=(1+β2)PRβ2P+R"):
-        formulas = re.findall(r"<math\b.*?</math>", page, re.DOTALL)
-        assert formula in [re.sub(r"\s+", "", unescape(re.sub(r"<[^>]+>", "", each))) for each in formulas]
-    for page in site.rglob("*.html"):
-        article = page.read_text(encoding="utf-8").partition("<article")[2].partition("</article>")[0]
-        assert not re.search("arithmatex|mathjax|katex", article, re.IGNORECASE), page.name
-        assert not any("\\" in unescape(each) for each in re.findall(r"<math\b.*?</math>", article, re.DOTALL)), (
-            page.name
-        )
-
-
 def test_the_site_fetches_nothing(site: Path):
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
@@ -71,15 +57,6 @@ def test_the_site_fetches_nothing(site: Path):
         assert re.findall(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//", style.read_text(encoding="utf-8")) == [], (
             style.name
         )
-
-
-def test_the_search_index_has_every_page(site: Path):
-    index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
-    found = {entry["location"].partition("#")[0] for entry in index["docs"]}
-    assert {str(page.relative_to(DOCS).with_suffix(".html")) for page in PAGES} <= found | {"index.html"}
-    # A browser reads no JSON from the disk, but runs a script.
-    assert (site / "search" / "search_index.js").read_text(encoding="utf-8").startswith("var __index = ")
-    assert 'src="assets/iframe-worker.js"' in (site / "index.html").read_text(encoding="utf-8")
 
 
 #: What users search for, and the page that answers it.

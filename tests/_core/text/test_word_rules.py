@@ -134,24 +134,6 @@ def test_every_character_is_of_the_class_that_the_peer_takes_it_for(name):
     assert words_of(ALL_RULES[name], text) == PEERS[name](text)
 
 
-@each_rule
-@given(st.lists(st.lists(st.sampled_from(TROUBLE), max_size=20).map("".join) | st.text()))
-def test_a_portion_has_the_words_of_each_text(name, texts):
-    rule = ALL_RULES[name]
-    assert rule.words(texts) == [word for text in texts for word in (*words_of(rule, text), END_OF_TEXT)]
-
-
-@each_rule
-@given(st.lists(st.sampled_from(TROUBLE), max_size=20).map("".join))
-def test_words_stand_one_after_another_in_the_prepared_text(name, text):
-    prepared = ALL_RULES[name].prepare(text)
-    end = 0
-    for word in words_of(ALL_RULES[name], text):
-        found = prepared.lower().find(word, end) if name == "rouge_score" else prepared.find(word, end)
-        assert found >= end
-        end = found + len(word)
-
-
 @pytest.mark.parametrize("name", ["13a", "intl", "zh", "unicode", "chrF++"])
 def test_long_runs_take_linear_time(name):
     """In quadratic time each run would take minutes."""
