@@ -27,6 +27,7 @@ TEXT_OPTIONS = {
     "lowercase": "--lowercase",
     "chrf_lowercase": "--chrf-lowercase",
     "stem": "--stem",
+    "rouge_tokenizer": "--rouge-tokenizer",
 }
 _TESTS = ("randomization", "bootstrap")
 _USAGE = "ngram-metrics SYSTEM... -r REFERENCE... [options]"
@@ -76,9 +77,13 @@ def _make_parser() -> ArgumentParser:
         f"{make_metric(name).reader.tokenizer or 'none'} for {name}" for name in takers_of("tokenizer")
     )
     splits = f"one of {', '.join(tokenizers)}; default: {defaults}"
-    lowercase = f"lowercase for {_list_takers('lowercase')}, as in sacrebleu; rouge always lowercases"
+    rouge_splits = (
+        f"the same for {_list_takers('rouge_tokenizer')}; default: rouge_score's rule, which keeps a-z and 0-9"
+    )
+    lowercase = f"lowercase for {_list_takers('lowercase')}, as in sacrebleu; rouge lowercases by default"
     chrf_lowercase = f"lowercase for {_list_takers('chrf_lowercase')}"
     add("-tok", "--tokenizer", choices=tokenizers, metavar="NAME", help=splits)
+    add("--rouge-tokenizer", choices=tokenizers, metavar="NAME", help=rouge_splits)
     add("-lc", "--lowercase", action="store_true", help=lowercase)
     add("--chrf-lowercase", action="store_true", help=chrf_lowercase)
     add("--stem", action="store_true", help=f"stem words for {_list_takers('stem')}")

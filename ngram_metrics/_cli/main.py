@@ -14,6 +14,7 @@ from ngram_metrics._cli.arguments import TEXT_OPTIONS, parse_arguments
 from ngram_metrics._cli.files import read_segments
 from ngram_metrics._core.basics.output import write_file
 from ngram_metrics._core.metrics.registry import make_metric
+from ngram_metrics._core.text.input_warnings import name_tokenizer_options
 from ngram_metrics._core.text.messages import visible
 from ngram_metrics._evaluation.evaluate import Evaluation, evaluate
 from ngram_metrics._evaluation.result_tables import Style, terminal_width
@@ -47,11 +48,16 @@ def _run(options: Namespace) -> None:
     text_options = {option: getattr(options, option) for option in TEXT_OPTIONS}
     metrics = {name: make_metric(name, **text_options) for name in options.metrics}
 
-    result = evaluate(systems, references, metrics, options.baseline, options.confidence, options.test, groups=groups)
+    with name_tokenizer_options("--tokenizer ", "--rouge-tokenizer "):
+        result = evaluate(
+            systems, references, metrics, options.baseline, options.confidence, options.test, groups=groups
+        )
     if options.segments is not None:
         write_file(options.segments, "".join(f"{line}\n" for line in _list_segments(result)))
     if options.report is not None:
-        result.write_report(options.report, tokenizer=options.tokenizer or "13a", sources=sources)
+        result.write_report(
+            options.report, tokenizer=options.tokenizer or options.rouge_tokenizer or "13a", sources=sources
+        )
     style = Style(options.digits, options.details, terminal_width())
     print(result._format(options.format, style), end="", flush=True)
 

@@ -13,7 +13,7 @@ from ngram_metrics._core.scoring.paired import Correction, Test
 from ngram_metrics._core.scoring.resampling import SEED
 from ngram_metrics._core.scoring.scorer import Metric, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
-from ngram_metrics._core.text.input_warnings import warn_of_unicode_form
+from ngram_metrics._core.text.input_warnings import name_tokenizer_options, warn_of_unicode_form
 from ngram_metrics._core.text.labels import Labels
 from ngram_metrics._core.text.messages import type_name
 from ngram_metrics._core.text.tokenizer_option import check_tokenizer
@@ -267,7 +267,8 @@ def evaluate(
     for name, segments in texts.systems.items():
         if warn_of_unicode_form(segments, texts.references, f"system {name!r}, segment"):
             break
-    with show_progress("segments") as progress:
+    option = "a metric object in metrics= with tokenizer="
+    with show_progress("segments") as progress, name_tokenizer_options(option, option):
         counts = {
             name: count(list(scorers.values()), segments, texts.references, progress)
             for name, segments in texts.systems.items()

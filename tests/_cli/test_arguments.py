@@ -81,6 +81,10 @@ def test_metrics_are_those_that_are_named(arguments: str, values: list[str], fol
         ("base.txt -r ref.txt -f jsno", "invalid choice: 'jsno' (choose from "),
         ("base.txt -r ref.txt -w -1", "invalid choice: -1 (choose from "),
         ("base.txt -r ref.txt -m bleu,chrf --stem", "--stem is for rouge, and does nothing for bleu, chrf"),
+        (
+            "base.txt -r ref.txt -m bleu --rouge-tokenizer zh",
+            "--rouge-tokenizer is for rouge, and does nothing for bleu",
+        ),
         ("base.txt -r ref.txt -m chrf -lc", "--lowercase is for bleu, and does nothing for chrf"),
         ("base.txt -r ref.txt -m bleu --chrf-lowercase", "--chrf-lowercase is for chrf, chrf++, and does nothing for"),
         ("base.txt -r ref.txt -m chrf -tok zh", "and does nothing for chrf"),

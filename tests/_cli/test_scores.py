@@ -19,8 +19,9 @@ from commands import (
     write,
 )
 
+from ngram_metrics import ROUGEScore, evaluate
 from ngram_metrics import _cli as cli
-from ngram_metrics import evaluate
+from ngram_metrics.functional import rouge_score
 
 #: A hypothesis and a reference, a line each or more.
 FILES: dict[str, tuple[bytes | list[str], bytes | list[str]]] = {
@@ -34,6 +35,12 @@ FILES: dict[str, tuple[bytes | list[str], bytes | list[str]]] = {
     "rarer separators": (["the cat\u2028sat.", "A\x0bdog\x0cran!"], ["the cat sat.", "A\x85dog ran\x1c off!"]),
     "other scripts": (["東京は、雨。", "Zoë läuft 5,5 km."], ["東京は晴れ。", "Zoë lief 5,5 km."]),
 }
+
+
+NEPALI = (
+    "पूर्व प्रधानमन्त्री शिंजो आबेको हत्याले जापान छ।",
+    "पूर्व प्रधानमन्त्री शिंजो आबेको हत्याले जापान स्तब्ध छ।",
+)
 
 
 @leaves_files_open
@@ -74,6 +81,41 @@ def test_words_are_stemmed_for_rouge(folder: Path, capsys):
         shown = report(capsys, "base.txt", "-r", "ref.txt", "-m", "rouge1", *options)
         assert shown["systems"]["base.txt"]["rouge1"]["score"] == pytest.approx(score)
         assert ("stem:porter" in shown["signatures"]["rouge1"]) == bool(options)
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "metric", "hypothesis", "reference", "score"),
+    [
+        # https://github.com/google/adk-python/issues/4122: 4 of 6 and of 5 words, 7 of 11 and of 9 characters.
+        ("none", "rouge1", "これ は テスト 候補 の 応答", "これ は テスト の 正解", 8 / 11),
+        ("unicode", "rouge1", "これ は テスト 候補 の 応答", "これ は テスト の 正解", 14 / 20),
+        ("char", "rouge1", "これ は テスト 候補 の 応答", "これ は テスト の 正解", 14 / 20),
+        # https://github.com/huggingface/datasets/issues/851
+        ("unicode", "rouge1", "тест тест привет", "тест тест пока", 2 / 3),
+        ("unicode", "rouge2", "тест тест привет", "тест тест пока", 1 / 2),
+        # The text of https://github.com/huggingface/evaluate/issues/256, and without one of its 8 words.
+        ("unicode", "rouge1", *NEPALI, 14 / 15),
+        ("none", "rouge2", *NEPALI, 10 / 13),
+        ("unicode", "rougeL", *NEPALI, 14 / 15),
+        ("zh", "rouge1", "今天天气好。", "今天天气很好。", 12 / 13),
+        ("unicode", "rouge1", "今天天气好。", "今天天气很好。", 10 / 11),
+        ("char", "rouge1", "สวัสดี", "สวัสดี", 1),  # https://github.com/google/adk-python/issues/3111
+        ("unicode", "rouge1", "สวัสดี", "สวัสดี", 1),
+        # An Arabic noun without and with its article: 3 of 4 words.
+        ("unicode", "rouge1", "قرأت كتاب جديد، أمس", "قرأت الكتاب جديد أمس.", 3 / 4),
+        # A Korean particle, and a postposition with it: 2 of 3 and of 4 words.
+        ("unicode", "rouge1", "고양이가 매트에 앉았다.", "고양이가 매트 위에 앉았다!", 4 / 7),
+    ],
+)
+def test_rouge_of_other_scripts(tokenizer, metric, hypothesis, reference, score, folder: Path, capsys):
+    write(folder / "base.txt", [hypothesis])
+    write(folder / "ref.txt", [reference])
+    options = ["-m", f"bleu,{metric}", "-tok", "char", "--rouge-tokenizer", tokenizer]
+    assert scores(capsys, "base.txt", "-r", "ref.txt", *options)[metric] == pytest.approx(100 * score)
+    values = rouge_score([hypothesis], [reference], rouge_keys=metric, tokenizer=tokenizer)
+    assert values[f"{metric}_fmeasure"].item() == pytest.approx(score)
+    metrics = {metric: ROUGEScore(rouge_keys=metric, tokenizer=tokenizer)}
+    assert evaluate([hypothesis], [reference], metrics).results["system"][metric].score == pytest.approx(score)
 
 
 @pytest.mark.parametrize("form", ["table", "json"])

@@ -298,4 +298,4 @@ def make_rouge(
     return Scorer(reader, measure, average, values, titles, math.nan)
 
 
-ENTRIES = (MetricEntry("ROUGE", make_rouge, {"stem": "use_stemmer"}),)
+ENTRIES = (MetricEntry("ROUGE", make_rouge, {"stem": "use_stemmer", "rouge_tokenizer": "tokenizer"}),)

@@ -7,7 +7,9 @@ check looks at few texts, or stops at the first correct one, to take little time
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import chain, islice, product, repeat, starmap
 from typing import TYPE_CHECKING, Any
 from unicodedata import is_normalized
@@ -32,6 +34,22 @@ _FEW_TEXTS, _FEW_CHARACTERS = 4, 60
 _MANY_TEXTS = 100
 #: More streams of references are not looked for.
 _STREAMS = 8
+#: How the API in use writes the option for a tokenizer, for words and for ROUGE. The value follows in quotation marks.
+_TOKENIZER_OPTIONS: ContextVar[tuple[str, str] | None] = ContextVar("_TOKENIZER_OPTIONS", default=None)
+
+
+@contextmanager
+def name_tokenizer_options(words: str, rouge: str) -> Iterator[None]:
+    """Advise these options in warnings. The outermost caller decides: the command, which calls ``evaluate``."""
+    reset = _TOKENIZER_OPTIONS.set(_TOKENIZER_OPTIONS.get() or (words, rouge))
+    try:
+        yield
+    finally:
+        _TOKENIZER_OPTIONS.reset(reset)
+
+
+def _tokenizer_option(is_rouge: bool) -> str:
+    return (_TOKENIZER_OPTIONS.get() or ("tokenizer=", "tokenizer="))[is_rouge]
 
 
 def warn_of_split_references(hypotheses: Sequence[str], references: Sequence[str], counts: Sequence[int]) -> None:
@@ -54,15 +72,14 @@ def warn_of_split_references(hypotheses: Sequence[str], references: Sequence[str
             return
 
 
-def warn_of_no_words(texts: Sequence[str], lengths: Tensor | list[int]) -> None:
-    """Warn if ROUGE's ASCII rule finds no words, by their ``lengths``, in a text with letters or digits."""
+def warn_of_no_words(tokenizer: object, texts: Sequence[str], lengths: Tensor | list[int]) -> None:
+    """Warn if ROUGE's ASCII rule leaves no words, by their ``lengths``, of a text with letters or digits."""
     counts: Sequence[int] = lengths if isinstance(lengths, list) else lengths.tolist()
     if 0 in counts and any(any(map(str.isalnum, text)) for text, count in zip(texts, counts, strict=True) if not count):
-        warn_user(
-            "ROUGE's rule for words keeps only a-z and 0-9, and a text without words scores 0: tokenizer='unicode' "
-            "keeps letters and digits of all scripts, and a tokenizer of your own gets the original text with "
-            "normalizer=str"
-        )
+        cure = f"{_tokenizer_option(True)}'unicode' keeps letters and digits of all scripts"
+        if tokenizer is not None:
+            cure += ", and a tokenizer of your own gets the original text with normalizer=str"
+        warn_user(f"ROUGE's rule for words keeps only a-z and 0-9, and a text without words scores 0: {cure}")
 
 
 def transposition_hint(preds: Sequence[object], target: Sequence[object]) -> str:
@@ -137,19 +154,22 @@ def _has_blanks_inside(token: object) -> bool:
     return isinstance(token, str) and len(token.split(None, 1)) > 1
 
 
-def warn_of_another_tokenizer(tokenizer: object, hypotheses: Sequence[str], references: Sequence[str]) -> None:
-    """Warn if BLEU's rule for words, ``tokenizer``, does not suit the texts."""
+def warn_of_another_tokenizer(
+    tokenizer: object, hypotheses: Sequence[str], references: Sequence[str], is_rouge: bool = False
+) -> None:
+    """Warn if a rule for words, ``tokenizer``, does not suit the texts."""
+    option = _tokenizer_option(is_rouge)
     if tokenizer in (None, "none", "13a", "intl"):
-        warn_of_unsplit_texts(hypotheses, references)
+        _warn_of_unsplit_texts(option, hypotheses, references)
     first = hypotheses[:_MANY_TEXTS]
     if tokenizer == "13a" and 2 * sum(map(str.endswith, first, repeat(" ."))) > len(first):  # as in sacrebleu
         warn_user(
-            "most hypotheses end in ' .', so they look tokenized, and tokenizer='13a' expects texts as people write "
-            "them: detokenize them, or pass tokenizer=None for text that is tokenized"
+            "most hypotheses end in ' .', so they look tokenized, and the tokenizer 13a expects texts as people write "
+            f"them: detokenize them, or pass {option}'none' for text that is tokenized"
         )
 
 
-def warn_of_unsplit_texts(hypotheses: Sequence[str], references: Sequence[str]) -> None:
+def _warn_of_unsplit_texts(option: str, hypotheses: Sequence[str], references: Sequence[str]) -> None:
     """Warn if a rule that splits at spaces meets texts most of which are in a script without spaces."""
     few = [text[:_FEW_CHARACTERS] for texts in (hypotheses, references) for text in texts[:_FEW_TEXTS]]
     joined = " ".join(few)
@@ -162,7 +182,7 @@ def warn_of_unsplit_texts(hypotheses: Sequence[str], references: Sequence[str]) 
         if counts and sum(counts) >= shortest * len(counts) and 2 * sum(counts) > sum(map(len, parts)):
             warn_user(
                 "the texts have no spaces between words, and this tokenizer splits at spaces: a segment is one word. "
-                "Pass tokenizer='zh' for Chinese, 'ja-mecab' for Japanese, 'unicode' for Thai, or 'char' for any script"
+                f"Pass {option}'zh' for Chinese, 'ja-mecab' for Japanese, 'unicode' for Thai, or 'char' for any script"
             )
             return
 

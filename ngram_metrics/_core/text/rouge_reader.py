@@ -34,7 +34,7 @@ from ngram_metrics._core.counting.batch import (
 )
 from ngram_metrics._core.text.input_forms import PaddedSegments, Segments
 from ngram_metrics._core.text.input_types import Tokenizer
-from ngram_metrics._core.text.input_warnings import warn_of_no_words
+from ngram_metrics._core.text.input_warnings import warn_of_another_tokenizer, warn_of_no_words
 from ngram_metrics._core.text.messages import NameOf, shortened, type_name
 from ngram_metrics._core.text.reader import Reader, flatten_ids, number_documents, number_words
 from ngram_metrics._core.text.stemmer import rouge_stem
@@ -113,6 +113,8 @@ class RougeReader(Reader):
         return self.sentence_separator_id is None or not self.sentences
 
     def _encode_text(self, segments: Segments) -> Sequence[Batch]:
+        if isinstance(self.tokenizer, str):
+            warn_of_another_tokenizer(self.tokenizer, segments.hypotheses, segments.references, is_rouge=True)
         texts, counts = segments.interleave()
         name_of = segments.name_interleaved
         shares_words = self.sentence_splitter is None and self.normalizer is None and self.tokenizer in _SPLIT_AT_LINES
@@ -124,7 +126,7 @@ class RougeReader(Reader):
             if self.sentences:
                 batches.append(self._encode_sentences(texts, counts, name_of))
         if self.follows_ascii_rule:
-            warn_of_no_words(texts, batches[0].lengths.tolist())
+            warn_of_no_words(self.tokenizer, texts, batches[0].lengths.tolist())
         return batches
 
     def _encode_sentences(self, texts: Sequence[str], counts: Integers | None, name_of: NameOf) -> Batch:

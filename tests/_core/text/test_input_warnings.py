@@ -13,6 +13,7 @@ from layouts import read_batch
 from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore, evaluate, functional, ignite, mbr
+from ngram_metrics import _cli as cli
 from ngram_metrics._core.text.input_forms import read
 from ngram_metrics._core.text.input_warnings import _FIRST_BYTES, _WITHOUT_BLANKS
 from ngram_metrics._core.text.reader import WordReader
@@ -156,8 +157,50 @@ UNSPLIT = [
 @pytest.mark.parametrize("tokenizer", [None, "none", "13a", "intl"])
 def test_a_script_without_blanks_is_warned_of(text, tokenizer):
     for preds, target in (([text], [text]), (["a b"], [text]), ([text], [[text, "a b"]])):
-        with pytest.warns(UserWarning, match="a segment is one word. Pass tokenizer='zh' for Chinese, 'ja-mecab' for"):
-            read_batch(WordReader(tokenizer), preds, target)
+        for reader in (WordReader, RougeReader)[: 1 + (tokenizer is not None)]:
+            with pytest.warns(
+                UserWarning, match="a segment is one word. Pass tokenizer='zh' for Chinese, 'ja-mecab' for"
+            ):
+                read_batch(reader(tokenizer=tokenizer), preds, target)
+
+
+TEXTS = {"Russian": "слово", "Chinese": "我家里有很多小猫", "tokenized": "a cat sat ."}
+
+
+@pytest.mark.parametrize(
+    ("metric", "text", "cure"),
+    [
+        ("rouge1", "Russian", "{rouge}'unicode' keeps letters and digits of all scripts"),
+        ("bleu", "Chinese", "Pass {words}'zh' for Chinese"),
+        ("bleu", "tokenized", "pass {words}'none' for text that is tokenized"),
+    ],
+)
+def test_a_warning_names_the_option_of_its_api(metric, text, cure, tmp_path, capsys):
+    batch = [TEXTS[text]], [TEXTS[text]]
+    calls = {
+        "rouge1": [
+            lambda: ROUGEScore()(*batch),
+            lambda: functional.rouge_score(*batch),
+            lambda: ignite.ROUGEScore().update(batch),
+            lambda: mbr.decode(ROUGEScore()["rouge1_fmeasure"], batch[:1]),
+        ],
+        "bleu": [
+            lambda: Bleu()(*batch),
+            lambda: functional.bleu_score(*batch),
+            lambda: ignite.Bleu(tokenizer="13a").update(batch),
+            lambda: mbr.decode(Bleu(), batch[:1]),
+        ],
+    }
+    for call in calls[metric]:
+        with pytest.warns(UserWarning, match=re.escape(cure.format(rouge="tokenizer=", words="tokenizer="))):
+            call()
+    option = "a metric object in metrics= with tokenizer="
+    with pytest.warns(UserWarning, match=re.escape(cure.format(rouge=option, words=option))):
+        evaluate(*batch, metric)
+
+    (tmp_path / "texts").write_text(f"{TEXTS[text]}\n", encoding="utf-8")
+    assert cli.main([f"{tmp_path}/texts", "-r", f"r={tmp_path}/texts", "-m", metric]) == 0
+    assert cure.format(rouge="--rouge-tokenizer ", words="--tokenizer ") in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", UNSPLIT)
@@ -191,7 +234,7 @@ TOKENIZED = ["the cat sat .", "a dog , too .", "yes"]
 
 def test_hypotheses_that_look_tokenized_are_warned_of():
     for reader in (WordReader("13a"), WordReader("13a", lowercase=True)):
-        with pytest.warns(UserWarning, match="most hypotheses end in ' .', so they look tokenized, and tokenizer='13a"):
+        with pytest.warns(UserWarning, match="most hypotheses end in ' .', so they look tokenized, and the tokenizer"):
             read_batch(reader, TOKENIZED, ["the cat sat.", "a dog, too.", "yes"])
 
 
