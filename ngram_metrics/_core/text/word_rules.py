@@ -128,20 +128,21 @@ def _stop_expression(classes: _StopClasses) -> re.Pattern[str]:
 def _set_scripts_apart(texts: str) -> str:
     """Put spaces around Han and kana, around letters of Southeast Asia with their marks, and in place of other signs.
 
-    Letters, numbers and marks of other scripts form words; marks alone do not.
+    Letters and numbers of other scripts form words, with the marks and format characters that follow them (rule WB4 of
+    UAX 29), such as the zero-width joiners of Persian and Hindi. Elsewhere marks and format characters are in no word.
     """
     others, heads, alone = _script_expressions()
-    texts = others.sub(" ", texts.replace("_", " "))
+    # The underscore is in \w, and the zero-width space is a format character, but both part words.
+    texts = others.sub(" ", texts.replace("_", " ").replace("\u200b", " "))
     return _set_characters_apart(alone, " ".join(heads.split(texts)))
 
 
 @cache
 def _script_expressions() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """Return expressions for what is in no word, for letters with their marks, and for runs of Han and kana."""
-    alone, heads, marks = _class(HAN_AND_KANA_RANGES), _class(SOUTHEAST_ASIAN_RANGES), _with_categories(r"\p{M}")
-    letter = rf"[^\W{alone}{heads}]"  # \w has the letters and numbers of all scripts, and the underscore
-    marks_alone = rf"(?<![{marks}].)(?<![^\W{alone}].)[{marks}]*(?![{marks}]|{letter})"
-    others = rf"[^\w\s{alone}](?:(?<![{marks}])|{marks_alone})"
+    alone, heads, marks = _class(HAN_AND_KANA_RANGES), _class(SOUTHEAST_ASIAN_RANGES), _with_categories(r"\p{M}\p{F}")
+    # \w has the letters and numbers of all scripts. Of marks the whole run is replaced, unless it follows a letter.
+    others = rf"[^\w\s{alone}](?:(?<![{marks}])|(?<![{marks}].)(?<![^\W{alone}].)[{marks}]*)"
     runs = f"([{_among_few_ranges(alone)}](?<=[{alone}])[{alone}]*)"
     return re.compile(others), re.compile(f"([{heads}][{marks}]*)"), re.compile(runs)
 
@@ -208,17 +209,20 @@ def _among_few_ranges(characters: str) -> str:
 
 
 def _with_categories(characters: str) -> str:
-    r"""Return the inside of a class with all characters of a general category of Unicode for its ``\p{...}``."""
+    r"""Return the inside of a class with all characters of a general category of Unicode for its ``\p{...}``.
+
+    ``\p{F}`` is the category Cf, format characters.
+    """
     return re.sub(r"\\p\{(.)\}", lambda category: _categories()[category[1]], characters)
 
 
 @cache
 def _categories() -> dict[str, str]:
     """Return the characters by the first letters of their general categories, for a class of an expression."""
-    classes = dict.fromkeys("MNPS", "")
+    classes = dict.fromkeys("FMNPS", "")
     for first, stop in ((0, 0x20000), (0xE0000, 0xE01F0)):  # between them are ideographs, and beyond is private use
-        categories = "".join(map(unicodedata.category, map(chr, range(first, stop))))[::2]
-        for run in re.finditer(r"([MNPS])\1*", categories):
+        categories = "".join(map(unicodedata.category, map(chr, range(first, stop)))).replace("Cf", "F ")[::2]
+        for run in re.finditer(r"([FMNPS])\1*", categories):
             classes[run[1]] += _class([(first + run.start(), first + run.end() - 1)])
     return classes
 

@@ -15,6 +15,7 @@ from rouge_score import tokenize
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
+from ngram_metrics import NgramOverlap
 from ngram_metrics._core.text import word_rules
 from ngram_metrics._core.text.input_warnings import find_other_form
 from ngram_metrics._core.text.word_rules import (
@@ -27,6 +28,7 @@ from ngram_metrics._core.text.word_rules import (
     WordRule,
     rouge_text,
 )
+from ngram_metrics.functional import rouge_score
 
 ALL_RULES = {**RULES, "rouge_score": ROUGE_WORDS, "chrF++": CHRF_WORDS}
 AT_NIGHT = settings().max_examples >= 1000
@@ -74,19 +76,23 @@ def tokenize_with_sacrebleu(name: str) -> Callable[[str], list[str]]:
 
 
 def unicode_words(text: str) -> list[str]:
-    """Letters, digits and marks of any script; Han and kana apart; the letters of Thai, Lao, Burmese and Khmer apart
-    with their marks; what consists of marks is no word."""
-    spaced = ""
-    has_head = False
+    """Letters and digits of any script with the marks and format characters after them; Han and kana apart; the letters
+    of Thai, Lao, Burmese and Khmer apart."""
+    words: list[str] = []
+    before = "other"
     for character in unicodedata.normalize("NFC", text.lower()):
-        category = unicodedata.category(character)[0]
-        if category == "M":
-            spaced += character
-            continue
-        parts = " " if has_head or is_southeast_asian(character) else ""
-        has_head = is_southeast_asian(character)
-        spaced += parts + (f" {character} " if is_han_or_kana(character) else character if category in "LN" else " ")
-    return [word for word in spaced.split() if any(unicodedata.category(letter)[0] != "M" for letter in word)]
+        category = unicodedata.category(character)
+        if category[0] == "M" or (category == "Cf" and character != "\u200b"):
+            if before in ("letter", "head"):
+                words[-1] += character
+        elif category[0] not in "LN" and not is_han_or_kana(character):
+            before = "other"
+        elif before == "letter" and not is_han_or_kana(character) and not is_southeast_asian(character):
+            words[-1] += character
+        else:
+            words.append(character)
+            before = "han" if is_han_or_kana(character) else "head" if is_southeast_asian(character) else "letter"
+    return words
 
 
 PEERS: dict[str | None, Callable[[str], list[str]]] = {
@@ -176,7 +182,15 @@ def test_rouge_words_are_those_of_rouge_score_and_of_torchmetrics(text):
         ("ຢູ່ເທິງ ກ໊abcກ", ["ຢູ່", "ເ", "ທິ", "ງ", "ກ໊", "abc", "ກ"]),
         ("ကြောင်၊ ၁၂ကa", ["ကြော", "င်", "၁၂", "က", "a"]),
         ("ឆ្មា៥៥។ \u17b6ក", ["ឆ្", "មា", "៥៥", "ក"]),
-        ("東ก\u0e49東\u0e49a", ["東", "ก\u0e49", "東", "\u0e49a"]),
+        ("東ก\u0e49東\u0e49a", ["東", "ก\u0e49", "東", "a"]),
+        # Persian and Hindi have joiners inside words, and format characters part no word.
+        ("کتاب\u200cها را می\u200cخوانم", ["کتاب\u200cها", "را", "می\u200cخوانم"]),
+        ("क\u094d\u200dष श्री\u200dमान", ["क\u094d\u200dष", "श्री\u200dमान"]),
+        ("zu\u00adsammen re\u2060do x\ufeffy", ["zu\u00adsammen", "re\u2060do", "x\ufeffy"]),
+        ("ก\u200dข\u2060 ၁\u200c၂", ["ก\u200d", "ข\u2060", "၁\u200c၂"]),
+        # Where no letter is before them, they are in no word; a zero-width space parts words.
+        ("\ufeffthe (\u200fשלום\u200f) 中\u2060a ab\u200bcd", ["the", "שלום\u200f", "中", "a", "ab", "cd"]),
+        ("❤\ufe0flove 👩\u200d🚀s \u0301a", ["love", "s", "a"]),
         ("İstanbul ΟΔΟΣ", ["i\u0307stanbul", "οδος"]),
         # T has no letter with a diaeresis, and t has.
         ("T\u0308\u0301", ["\u1e97\u0301"]),
@@ -188,6 +202,31 @@ def test_rouge_words_are_those_of_rouge_score_and_of_torchmetrics(text):
 )
 def test_words_of_any_script(text, words):
     assert words_of(RULES["unicode"], text) == words == unicode_words(text)
+
+
+def test_format_characters_part_words_where_uax_29_says_so():
+    """The package ``regex`` knows the word boundaries of Unicode, of all scripts with blanks."""
+    parts = regex.compile(r"(?w)\b").split
+    formats = [one for one in EVERY_CHARACTER if unicodedata.category(one) in ("Cf", "Mn", "Mc", "Me")]
+    assert len(formats) > 2000
+    for one in formats:
+        text = unicodedata.normalize("NFC", f"ab{one}cd")
+        expected = [part for part in parts(text) if regex.search("[a-d]", part)]
+        assert words_of(RULES["unicode"], text) == expected, hex(ord(one))
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "reference", "score"),
+    [
+        ("کتاب\u200cها را می\u200cخوانم", "کتاب\u200cها را می\u200cخوانند", 2 / 3),
+        *((f"ab{mark}cd ef", f"ab{mark}cx ef", 1 / 2) for mark in "\u200c\u200d\u00ad\u2060\ufeff"),
+    ],
+)
+def test_words_with_format_characters_match_as_a_whole(hypothesis, reference, score):
+    values = rouge_score([hypothesis], [reference], rouge_keys="rouge1", tokenizer="unicode")
+    assert values["rouge1_fmeasure"].item() == pytest.approx(score)
+    metric = NgramOverlap(tokenizer="unicode")
+    assert metric([hypothesis], [reference]).item() == pytest.approx(score)
 
 
 def test_han_and_kana_are_those_of_unicode():
