@@ -7,11 +7,12 @@ Ids are read as the metrics read them, in two layouts:
 
 * Padded: one integer tensor or array of ids in rows, hypotheses ``(segments, width)``, references ``(segments, width)``
   or ``(segments, references, width)``. ``pad_id`` names the id or ids that are not tokens; they and negative ids, such
-  as -100, are dropped wherever they stand. The tensors are counted on their device.
+  as -100, are dropped wherever they stand. The tensors are counted on their device, but
+  ``ngram_counts`` copies them to the CPU.
 * Lists: a sequence with one item for each segment, which is a sequence of integers or a 1-D integer tensor or array; an
   item of ``target`` may also be a sequence of several references. They are counted on the CPU.
 
-On a CPU n-grams are counted in numpy, and common subsequences by RapidFuzz. On other devices, and in graphs that
+On a CPU n-grams are counted in NumPy, and common subsequences by RapidFuzz. On other devices, and in graphs that
 ``torch.compile`` or a trace records, a kernel in torch gives the same counts.
 
 """
@@ -113,7 +114,7 @@ def ngram_counts(
 ) -> NgramCounts:
     """Count how often each document has each of the n-grams of one order that it contains.
 
-    How many entries there are depends on the data: for ids on a device this waits for it.
+    Ids are counted on the CPU: those on a device are copied, which waits for it, and the entries are copied back.
 
     Args:
         ids: the documents, ``(documents, width)`` or a sequence of ids for each.

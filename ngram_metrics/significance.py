@@ -116,7 +116,8 @@ def paired_bootstrap(
         confidence: the level of the intervals, at most 1 - 2 / ``resamples``.
         seed: the seed of the draws, which gives the same results on any device, for any order of segments.
         alternative: ``"two-sided"``, or ``"sacrebleu"`` for sacrebleu's rule, see the module's docstring.
-        correction: ``"holm"`` corrects the p-values of each value for the number of systems; None leaves them.
+        correction: ``"holm"`` corrects the p-values of each value for the number of systems; None or ``"none"``
+            leaves them.
         clusters: the document of each segment, a hashable label such as a name, in the order of the updates, and in a
             distributed run rank by rank. Documents are drawn instead of segments. None to draw each segment by itself.
 
@@ -173,7 +174,7 @@ def paired_approximate_randomization(
         baseline: the name of the system with which the others are compared.
         trials: how often the outputs are swapped, at least 1.
         seed: the seed of the swaps.
-        correction: ``"holm"`` or None, as for ``paired_bootstrap``.
+        correction: ``"holm"``, ``"none"`` or None, as for ``paired_bootstrap``.
         clusters: the document of each segment, as for ``paired_bootstrap``; the outputs of whole documents are swapped.
 
     Returns:

@@ -33,9 +33,9 @@ from ngram_metrics._core.text.messages import warn_user
 Test = Literal["randomization", "bootstrap"]
 #: Which differences of resampled corpora count: see ``bootstrap_p_values``.
 Alternative = Literal["two-sided", "sacrebleu"]
-#: How p-values are corrected for the number of comparisons: not at all, or by Holm's method (1979).
-Correction = Literal["holm"] | None
-CORRECTIONS: tuple[Correction, ...] = (None, "holm")
+#: How p-values are corrected for the number of comparisons: by Holm's method (1979), or not at all.
+Correction = Literal["holm", "none"] | None
+CORRECTIONS: tuple[Correction, ...] = ("holm", "none", None)
 #: The default of sacrebleu.
 TRIALS = 10_000
 #: With fewer segments or clusters the bootstrap finds too many differences: docs/concepts/is_the_difference_real.md.
@@ -198,7 +198,7 @@ def correct(p_values: Floats, correction: Correction) -> Floats:
 
     The smallest of m is multiplied by m, the next by m - 1, and so on; the order stays, and none is above 1.
     """
-    if correction is None:
+    if correction != "holm":
         return p_values
     order = np.argsort(p_values, 0)
     factors = np.arange(len(p_values), 0, -1).reshape(-1, *[1] * (p_values.ndim - 1))
