@@ -32,8 +32,8 @@ TEXT_OPTIONS = {
 _TESTS = ("randomization", "bootstrap")
 _USAGE = "ngram-metrics SYSTEM... -r REFERENCE... [options]"
 _DESCRIPTION = "Score files with one segment per line, and test systems against the first."
-_FILES = """A FILE is text in UTF-8, which may be compressed with gzip. FILE:answer is a field of JSON lines, and - is
-standard input. NAME=FILE names a system or a reference."""
+_FILES = """A FILE is text in UTF-8, which may be compressed with gzip. FILE:answer is a field of JSON lines, for
+references a text or a list of texts, and - is standard input. NAME=FILE names a system or a reference."""
 
 
 def parse_arguments(words: Sequence[str] | None = None) -> Namespace:

@@ -8,8 +8,9 @@ import os
 import sys
 import zlib
 from collections.abc import Sequence
+from typing import Any
 
-from ngram_metrics._core.text.messages import shortened
+from ngram_metrics._core.text.messages import shortened, warn_user
 
 _GZIP = b"\x1f\x8b"
 
@@ -23,9 +24,13 @@ def split_field(name: str) -> tuple[str, str | None]:
     return path, field
 
 
-def read_segments(names: Sequence[str]) -> list[list[str]]:
-    """Return the lines of several files, or raise ValueError if their numbers differ, or for the first bad line."""
-    columns = list(map(read_lines, names))
+def read_segments(names: Sequence[str], references: Sequence[str]) -> list[list[Any]]:
+    """Return the lines of several files, then of references, or raise ValueError if the numbers of lines differ.
+
+    A field of references may have a list of texts in each line. The first bad line raises ValueError.
+    """
+    columns = [*map(read_lines, names), *(read_lines(name, may_be_lists=True) for name in references)]
+    names = [*names, *references]
     if len(set(map(len, columns))) > 1:
         counts = ", ".join(f"{name} has {len(lines)}" for name, lines in zip(names, columns, strict=True))
         raise ValueError(f"the files have different numbers of lines: {counts}; expected one line per segment in each")
@@ -34,18 +39,30 @@ def read_segments(names: Sequence[str]) -> list[list[str]]:
     return columns
 
 
-def read_lines(name: str) -> list[str]:
+def read_lines(name: str, may_be_lists: bool = False) -> list[Any]:
     """Return the lines of a file or, for ``FILE:field``, a field of each, or raise ValueError.
 
-    A line ends at a newline only, as in sacrebleu; carriage returns before the newline belong to the line end.
+    A line ends at a newline only, as in sacrebleu; carriage returns before the newline belong to the line end. A file
+    of JSON lines without a field is read as text, with a warning.
     """
     path, field = split_field(name)
     lines = [line.rstrip("\r") for line in _read_text(path).split("\n")]
     if lines[-1] == "":
         lines.pop()
     if field is None:
+        _warn_of_json(name, lines)
         return lines
-    return [_read_field(f"{name}, line {number}", line, field) for number, line in enumerate(lines, 1)]
+    return [_read_field(f"{name}, line {number}", line, field, may_be_lists) for number, line in enumerate(lines, 1)]
+
+
+def _warn_of_json(name: str, lines: Sequence[str]) -> None:
+    try:
+        first = json.loads(lines[0]) if lines and lines[0].startswith("{") else None
+    except (ValueError, RecursionError):
+        return
+    if isinstance(first, dict) and first:
+        fields = ", ".join(f"{name}:{field}" for field in first)
+        warn_user(f"{name} has JSON lines, and is read as text: expected one of the fields {fields}")
 
 
 def _read_text(path: str) -> str:
@@ -73,14 +90,16 @@ def _read_text(path: str) -> str:
         ) from error
 
 
-def _read_field(place: str, line: str, field: str) -> str:
+def _read_field(place: str, line: str, field: str, may_be_lists: bool) -> str | list[str]:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{place}: {shortened(line)} is not JSON: expected JSON lines") from error
     if not isinstance(value, dict) or field not in value:
         raise ValueError(f"{place}: {shortened(value)} has no field {field!r}")
-    text = value[field]
-    if not isinstance(text, str):
-        raise ValueError(f"{place}: {field!r} is {shortened(text)}: expected a string")
-    return text
+    content: str | list[str] = value[field]
+    texts = content if may_be_lists and isinstance(content, list) else [content]
+    if not texts or not all(isinstance(text, str) for text in texts):
+        expected = "a string or a list of strings" if may_be_lists else "a string"
+        raise ValueError(f"{place}: {field!r} is {shortened(content)}: expected {expected}")
+    return content

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.basics.option_checks import checked_bool, whole_number
@@ -196,12 +196,12 @@ def _check_text(name: str, text: object) -> None:
 @named_arguments
 def evaluate(
     systems: Mapping[str, Sequence[str]] | Sequence[str],
-    references: Sequence[str] | Sequence[str | Sequence[str]] | Mapping[str, Sequence[str]],
+    references: Sequence[str] | Sequence[str | Sequence[str]] | Mapping[str, Sequence[str | Sequence[str]]],
     metrics: str | Sequence[str] | Mapping[str, Metric | Scorer | str] | None = None,
     baseline: str | None = None,
     confidence: float | None = 0.95,
     test: Test = "randomization",
-    correction: Correction | Literal["none"] = "holm",
+    correction: Correction = "holm",
     groups: Labels | Mapping[str, Labels] | None = None,
     clusters: Labels | None = None,
     seed: int = SEED,
@@ -215,8 +215,8 @@ def evaluate(
         systems: the segments of each system by its name, or a data frame of pandas or polars with a column for each;
             or the segments of one system, which is then named ``"system"``.
         references: the reference of each segment; several such lists; a list of references for each segment; or a
-            mapping of names to lists, or a data frame, if the systems have names too. If there are as many lists as
-            segments, each with as many texts, only a mapping is clear.
+            mapping of names to lists, or a data frame, if the systems have names too; their items may be lists of
+            references too. If there are as many lists as segments, each with as many texts, only a mapping is clear.
         metrics: names as the command's ``-m`` takes, such as ``"bleu,chrf,rouge"`` or ``["bleu", "rougeL"]``, which
             have the defaults of their classes; or a mapping of names to such names or to metrics of this package, whose
             settings are used and whose counts do not change. None for ``"bleu,chrf"``.

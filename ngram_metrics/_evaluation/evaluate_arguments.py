@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 from ngram_metrics._core.basics.option_checks import (
     check_choice,
@@ -24,6 +24,7 @@ from ngram_metrics._evaluation.results import ComparisonPlan, Grouping
 
 #: The columns of ``Evaluation.segments`` before the values.
 _SEGMENT_COLUMNS = ("segment", "system")
+_TEXTS = "a sequence of texts"
 
 
 class Texts(NamedTuple):
@@ -104,7 +105,7 @@ def checked_scorers(metrics: object) -> dict[str, Scorer]:
 def checked_plan(
     confidence: float | None,
     test: Test,
-    correction: Correction | Literal["none"],
+    correction: Correction,
     seed: int,
     clusters: Labels | None,
     texts: Texts,
@@ -112,7 +113,6 @@ def checked_plan(
     """Return how systems are compared, or raise what ``ngram_metrics.evaluate`` raises."""
     check_confidence(confidence, "micro")
     check_choice("test", test, get_args(Test))
-    correction = None if correction == "none" else correction
     check_choice("correction", correction, CORRECTIONS)
     numbers = None if clusters is None else cluster_numbers(clusters, texts.first_system, len(texts.references))
     return ComparisonPlan(confidence, test, correction, checked_seed(seed), numbers)
@@ -169,7 +169,7 @@ def _check_names(argument: str, mapping: Mapping[Any, Any], write: Callable[[str
 def _references(references: object, system: str, segments: int) -> tuple[list[str], list[list[str]]]:
     """Return the names of the references, and the references of each segment."""
     if isinstance(references, Mapping):
-        return _streams(_check_names("references", references), system, segments)
+        return _named_references(_check_names("references", references), system, segments)
     items = list_sequence(
         "references", references, "a list of texts, several such lists, or a mapping of names to lists"
     )
@@ -178,7 +178,7 @@ def _references(references: object, system: str, segments: int) -> tuple[list[st
     for index, item in enumerate(items):
         refuse_missing(item, f"segment {index} of references")
     lists = [
-        item if isinstance(item, str) else list_sequence(f"references[{index}]", item, "a sequence of texts")
+        item if isinstance(item, str) else list_sequence(f"references[{index}]", item, _TEXTS)
         for index, item in enumerate(items)
     ]
     as_streams = all(not isinstance(item, str) and len(item) == segments for item in lists)
@@ -190,12 +190,29 @@ def _references(references: object, system: str, segments: int) -> tuple[list[st
         )
     if not as_segments:
         return _streams({str(index + 1): lines for index, lines in enumerate(lists)}, system, segments)
-    segment_references = [
-        _texts(f"references[{index}]", [item] if isinstance(item, str) else item) for index, item in enumerate(lists)
-    ]
-    if [] in segment_references:
-        raise ValueError(f"segment {segment_references.index([])} has no reference: its item of references is empty")
-    return [str(index + 1) for index in range(max(map(len, segment_references)))], segment_references
+    return _segment_references([[item] if isinstance(item, str) else item for item in lists])
+
+
+def _named_references(lists: Mapping[str, object], system: str, segments: int) -> tuple[list[str], list[list[str]]]:
+    """Return what ``_streams`` returns; an item of these lists may also be a list of references."""
+    streams = {name: list_sequence(f"reference list {name!r}", items, _TEXTS) for name, items in lists.items()}
+    if not any(isinstance(item, (list, tuple)) for items in streams.values() for item in items):
+        return _streams(streams, system, segments)
+    for name, items in streams.items():
+        _check_length(f"reference list {name!r}", items, system, segments)
+    joined: list[list[str]] = [[] for _ in range(segments)]
+    for items in streams.values():
+        for references, item in zip(joined, items, strict=True):
+            references += item if isinstance(item, (list, tuple)) else [item]
+    return _segment_references(joined)
+
+
+def _segment_references(items: Sequence[object]) -> tuple[list[str], list[list[str]]]:
+    """Return numbers for the references, and the references of each segment, from a list of them for each."""
+    references = [_texts(f"references[{index}]", item) for index, item in enumerate(items)]
+    if [] in references:
+        raise ValueError(f"segment {references.index([])} has no reference: its item of references is empty")
+    return [str(index + 1) for index in range(max(map(len, references)))], references
 
 
 def _streams(lists: Mapping[str, object], system: str, segments: int) -> tuple[list[str], list[list[str]]]:
@@ -214,7 +231,7 @@ def _check_length(name: str, texts: Sequence[str], other: str, segments: int) ->
 
 
 def _texts(name: str, texts: object) -> list[str]:
-    listed = list_sequence(name, texts, "a sequence of texts")
+    listed = list_sequence(name, texts, _TEXTS)
     for index, text in enumerate(listed):
         if not isinstance(text, str):
             hint = "; several systems are a mapping of names to segments" if name == "systems" else ""

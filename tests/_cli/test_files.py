@@ -7,7 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import BASE, REFERENCES, failing, report, scores, write
+from commands import BASE, REFERENCES, SECOND, failing, printed, report, scores, write
+
+from ngram_metrics import _cli as cli
+from ngram_metrics import evaluate
 
 PLAIN = "".join(f"{line}\n" for line in BASE).encode()
 JSON_LINES = "".join(json.dumps({"id": 7, "answer": line}) + "\n" for line in BASE).encode()
@@ -35,6 +38,43 @@ def test_a_file_is_read_whatever_it_is_packed_in(name: str, content: bytes, give
     expected = scores(capsys, "base.txt", "-r", "ref.txt", "-m", "bleu,chrf,rouge")
     write(folder / name, content)
     assert scores(capsys, given, "-r", "ref.txt", "-m", "bleu,chrf,rouge") == expected
+
+
+def test_json_lines_without_a_field_are_text_with_a_warning_that_names_the_fields(folder: Path, capsys):
+    write(folder / "lines.jsonl", JSON_LINES)
+    write(folder / "lines.txt", JSON_LINES)
+    assert cli.main(["lines.jsonl", "-r", "same=lines.txt:answer", "-m", "bleu"]) == 0
+    captured = capsys.readouterr()
+    assert "100.00" not in captured.out
+    assert captured.err == (
+        "ngram-metrics: warning: lines.jsonl has JSON lines, and is read as text: expected one of the fields "
+        "lines.jsonl:id, lines.jsonl:answer\n"
+    )
+    for text in ("{ the cat", "{}", '["a"]', "5", "{" * 100_000):
+        write(folder / "text.txt", [text] * len(BASE))
+        printed(capsys, "text.txt", "-r", "ref.txt", "-m", "bleu")
+
+
+def test_a_field_of_references_may_have_a_list_in_each_line(folder: Path, capsys):
+    lists = [[text] * (index % 2) + [other] for index, (text, other) in enumerate(zip(REFERENCES, SECOND, strict=True))]
+    write(folder / "refs.jsonl", [json.dumps({"refs": texts, "ref": texts[0]}) for texts in lists])
+    shown = printed(capsys, "base.txt", "-r", "refs.jsonl:refs", "-m", "bleu,chrf,rougeL", "-f", "json")
+    assert shown == evaluate({"base.txt": BASE}, lists, "bleu,chrf,rougeL", confidence=None).to_json()
+    shown = report(capsys, "base.txt", "-r", "refs.jsonl:refs", "refs.jsonl:ref", "ref.txt", "-m", "bleu")
+    joined = [[*texts, texts[0], text] for texts, text in zip(lists, REFERENCES, strict=True)]
+    assert shown["references"] == ["1", "2", "3", "4"]
+    expected = evaluate({"base.txt": BASE}, joined, "bleu", confidence=None).results["base.txt"]["bleu"].score
+    assert shown["systems"]["base.txt"]["bleu"]["score"] == pytest.approx(100 * expected)
+
+
+@pytest.mark.parametrize("value", [[], ["a", None], [["a"]], None])
+def test_a_list_of_references_has_strings(value: object, folder: Path, capsys):
+    write(folder / "refs.jsonl", [json.dumps({"x": value})])
+    write(folder / "base.txt", ["a"])
+    told = failing(capsys, "base.txt", "-r", "refs.jsonl:x")
+    assert told == f"refs.jsonl:x, line 1: 'x' is {value}: expected a string or a list of strings"
+    write(folder / "refs.jsonl", ['{"x": ["a"]}'])
+    assert failing(capsys, "refs.jsonl:x", "-r", "base.txt").endswith("'x' is ['a']: expected a string")
 
 
 def test_two_fields_of_a_file_are_two_systems(folder: Path, capsys):
