@@ -184,9 +184,9 @@ def report_epochs(model: VowelRestorer, path: Path) -> None:
     """Write a page that compares the best epoch of this run with those before it, sentence by sentence."""
     chrf = {name: chrf_score(texts, model.references).item() for name, texts in model.written.items()}
     if chrf:
-        best = list(chrf).index(max(chrf, key=chrf.__getitem__))
-        systems = dict(reversed(list(model.written.items())[: best + 1]))
-        evaluate(systems, model.references).write_report(path, title="Vowels given back")
+        best = max(chrf, key=chrf.__getitem__)
+        systems = dict(list(model.written.items())[: list(chrf).index(best) + 1])
+        evaluate(systems, model.references, baseline=best).write_report(path, title="Vowels given back")
         print(f"where it is right and wrong: {path}")
 
 

@@ -108,9 +108,8 @@ def main() -> None:
     print(f"\nThe scores over the epochs: {draw_scores(history, arguments.out)}")
     references = [text for _, _, texts in task.validation_batches for text in texts]
     report = arguments.out / "restore_text.html"
-    # The last epoch is what the others are compared with.
     sources = list(map(without_vowels, references))
-    results = evaluate(dict(reversed(written.items())), references)
+    results = evaluate(written, references, baseline=list(written)[-1])
     results.write_report(report, title="Vowels given back", sources=sources)
     print(f"Where it is right and wrong, sentence by sentence: {report}")
 

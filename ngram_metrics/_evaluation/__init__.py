@@ -4,6 +4,6 @@ This module imports no torch: the command checks its arguments by these names.
 """
 
 #: The metrics without ``metrics=``: BLEU as papers report it, and chrF.
-DEFAULT_METRICS = ("bleu", "chrf")
+DEFAULT_METRICS = ("chrf", "bleu")
 #: The formats of tables.
 FORMATS = ("table", "json", "markdown", "latex")

@@ -219,7 +219,7 @@ def evaluate(
             references too. If there are as many lists as segments, each with as many texts, only a mapping is clear.
         metrics: names as the command's ``-m`` takes, such as ``"bleu,chrf,rouge"`` or ``["bleu", "rougeL"]``, which
             have the defaults of their classes; or a mapping of names to such names or to metrics of this package, whose
-            settings are used and whose counts do not change. None for ``"bleu,chrf"``.
+            settings are used and whose counts do not change. None for ``"chrf,bleu"``.
         baseline: the system that the others are compared with; None for the first.
         confidence: the level of the bootstrap intervals, at most 0.998; None for no intervals.
         test: ``"randomization"`` or ``"bootstrap"``, see ``ngram_metrics.significance``.
@@ -255,7 +255,7 @@ def evaluate(
         >>> tuned = ["The cat sat on a mat.", "There is a dog in the garden.", "It rains."]
         >>> result = ngram_metrics.evaluate({"base": base, "tuned": tuned}, references, confidence=None)
         >>> print(str(result).splitlines()[2])
-        tuned   79.98   87.36
+        tuned   87.36   79.98
         >>> bleu = result.results["tuned"]["bleu"]
         >>> bleu.wins, bleu.ties, bleu.losses
         (1, 2, 0)

@@ -36,6 +36,8 @@ class Texts(NamedTuple):
     names: list[str]
     #: The references of each segment, at least one.
     references: list[list[str]]
+    #: The names of the systems in the order given; ``systems`` has the baseline first.
+    given: list[str]
 
     @property
     def first_system(self) -> str:
@@ -62,10 +64,11 @@ def checked_texts(systems: object, references: object, baseline: str | None) -> 
         raise ValueError(f"system {first!r} has no segment: expected at least one")
     for name, lines in texts.items():
         _check_length(f"system {name!r}", lines, f"system {first!r}", len(segments))
+    given = list(texts)
     if baseline is not None:
         check_choice("baseline", baseline, texts)
         texts = {baseline: texts[baseline], **texts}
-    return Texts(texts, *_references(references, f"system {first!r}", len(segments)))
+    return Texts(texts, *_references(references, f"system {first!r}", len(segments)), given)
 
 
 def checked_scorers(metrics: object) -> dict[str, Scorer]:

@@ -22,7 +22,7 @@ _PARTS |= {"hypothesis_length": "hyp_len", "reference_length": "ref_len"}
 #: The names of values as papers write them.
 _ROUGE_HEADS = {f"rouge{key}": f"ROUGE-{key}" for key in ("1", "2", "L", "Lsum")}
 #: What explains the marks of significant differences.
-_MARKS = "+ better, - worse than"
+MARKS = "+ better, - worse than"
 _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\|*_`[]<>"})
 _LATEX = str.maketrans(
     {
@@ -120,7 +120,7 @@ def _explain(outcome: Outcome, style: Style) -> list[str]:
     if len(outcome.results) > 1:
         correction = " with Holm's correction" if plan.correction == "holm" else ", not corrected"
         test = f"paired {plan.test} test{drawn}{correction}"
-        lines.append(f"{_MARKS} {outcome.baseline}: p < {SIGNIFICANT}, {test}")
+        lines.append(f"{MARKS} {outcome.baseline}: p < {SIGNIFICANT}, {test}")
     counts = {name: len(set(labels)) for name, labels in outcome.grouping.items() if name not in outcome.grouped}
     if counts:
         left_out = [f"{grouping_head(name)} ({count} labels)" for name, count in counts.items()]
@@ -323,7 +323,7 @@ def _format_latex(outcome: Outcome, style: Style) -> list[str]:
         begin = rf"\begin{{tabular}}{{{'l' * table.names}{'r' * (len(table.columns) - table.names)}}}"
         lines += [begin, r"\toprule", header, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", ""]
     if explanations:
-        below = ". ".join(explanations).translate(_LATEX).replace(_MARKS, r"$^{+}$ better, $^{-}$ worse than", 1)
+        below = ". ".join(explanations).translate(_LATEX).replace(MARKS, r"$^{+}$ better, $^{-}$ worse than", 1)
         lines += [rf"\par\smallskip{{\footnotesize {below}.\par}}", ""]
     lines[-1] = r"\end{table}"  # noqa: RUF027
     return [*lines, *(f"% {line}" for line in signatures(outcome))]

@@ -46,7 +46,7 @@ def test_systems_and_references_are_the_named_files(
 @pytest.mark.parametrize(
     ("arguments", "values"),
     [
-        ("", ["bleu", "chrf"]),
+        ("", ["chrf", "bleu"]),
         ("-m chrf,bleu,chrf", ["chrf", "bleu"]),
         ("--metrics=rouge,overlap", ["rouge1", "rouge2", "rougeL", "rougeLsum", "overlap"]),
         ("-m rougeL,rouge9,chrf++", ["rougeL", "rouge9", "chrf++"]),

@@ -83,7 +83,7 @@ def test_markdown(folder: Path, capsys):
     found = report(capsys, "a|b_c.txt", "other.txt", "-r", "ref.txt")
     lines = printed(capsys, "a|b_c.txt", "other.txt", "-r", "ref.txt", "-f", "markdown").splitlines()
     values = [f"{entry['score']:.2f}" for entry in found["systems"]["a|b_c.txt"].values()]
-    assert lines[:3] == ["| system | BLEU | chrF |", "| :-- | --: | --: |", rf"| a\|b\_c.txt | {' | '.join(values)} |"]
+    assert lines[:3] == ["| system | chrF | BLEU |", "| :-- | --: | --: |", rf"| a\|b\_c.txt | {' | '.join(values)} |"]
     assert lines[3].count("+ |") == 2
     assert r"\+ better, - worse than a\|b\_c.txt: p " in lines[6]
     assert f"`bleu: {found['signatures']['bleu']}`  " in lines

@@ -213,7 +213,7 @@ def test_to_pandas_has_a_row_for_each_system_and_value():
     frame = evaluate(SYSTEMS, REFERENCES).to_pandas()
     assert list(frame["system"]) == ["base", "base", "other", "other"]
     found = evaluate(SYSTEMS, REFERENCES).results["other"]["chrf"]
-    assert {**frame.iloc[3].dropna()} == {"system": "other", "value": "chrf", **found.as_dict()}
+    assert {**frame.iloc[2].dropna()} == {"system": "other", "value": "chrf", **found.as_dict()}
 
 
 def test_a_group_without_a_label_does_not_look_like_all_segments():

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from layouts import apart
 from oracles import close
+from rouge_score import rouge_scorer
 from torchmetrics.text import ROUGEScore as PeerROUGEScore
 
 from ngram_metrics import ROUGEScore
@@ -113,6 +115,18 @@ def test_the_parameters_begin_with_those_of_torchmetrics():
             assert (mine.name, mine.default, mine.kind) == (its.name, its.default, its.kind)
         rest = [one.name for one in own[len(others) :]]
         assert rest[:4] == ["average", "sentence_splitter", "sentence_separator_id", "pad_id"]
+
+
+def test_an_empty_word_of_a_tokenizer_is_dropped_as_in_torchmetrics_and_kept_in_rouge_score():
+    def split(text: str) -> list[str]:
+        return text.split(" ")
+
+    pair = "the  cat", "the  dog"
+    options = {"rouge_keys": "rouge1", "tokenizer": split, "normalizer": str}
+    theirs = peer.rouge_score(*pair, **options)["rouge1_fmeasure"]
+    assert rouge_score(*pair, **options)["rouge1_fmeasure"] == theirs == 1 / 2
+    scorer = rouge_scorer.RougeScorer(["rouge1"], tokenizer=SimpleNamespace(tokenize=split))
+    assert scorer.score(*pair)["rouge1"].fmeasure == 2 / 3
 
 
 @pytest.mark.parametrize("key", ["rougeW", "rougew", "ROUGE-W-1.2", "rougeS", "rougeSU4", "ROUGE-S*"])

@@ -44,10 +44,11 @@ def write_report(
     metrics: Any = None,
     confidence: float | None = 0.95,
     groups: Any = None,
+    baseline: str | None = None,
     **options: Any,
 ) -> None:
     """Evaluate systems, and write their page."""
-    evaluate(systems, references, metrics, confidence=confidence, groups=groups).write_report(path, **options)
+    evaluate(systems, references, metrics, baseline, confidence, groups=groups).write_report(path, **options)
 
 
 def data_of(path: Path) -> dict:

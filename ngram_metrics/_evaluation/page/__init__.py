@@ -71,6 +71,7 @@ def page(
     return environment.get_template("page.html").render(
         title=visible(title),
         outcome=outcome,
+        given=texts.given,
         orders=ORDERS,
         several=len(outcome.results) > 1,
         tables=result_tables,

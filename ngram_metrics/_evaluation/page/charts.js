@@ -47,7 +47,7 @@ function drawSystem(svg, scale, y, left, name, [score, low, high]) {
 }
 
 function drawScores() {
-  const entries = data.entries.map((entry) => entry[state.value]);
+  const entries = every.map((system) => data.entries[system][state.value]);
   const left = Math.min(WIDTH / 2, Math.ceil(Math.max(...data.systems.map(widthOf))) + 10);
   const scale = scaleOf(entries.flat(), left + 10, WIDTH - 16);
   const height = entries.length * ROW;
@@ -57,6 +57,6 @@ function drawScores() {
   drawTicks(svg, scale, height);
   const points = entries.map(([score], row) => `${scale.at(score)},${middle(row)}`);
   svg.append(draw("polyline", { class: "curve", points: points.join(" ") }));
-  entries.forEach((entry, row) => drawSystem(svg, scale, middle(row), left, data.systems[row], entry));
+  entries.forEach((entry, row) => drawSystem(svg, scale, middle(row), left, data.systems[every[row]], entry));
   byId("chart").replaceChildren(make("figcaption", {}, title), svg);
 }

@@ -1,7 +1,9 @@
 // What the reader chooses: the score, the system that is compared with the baseline, and the systems that are shown.
 const SHOWN_AT_FIRST = 4;
 const BASELINE = 0;
-const every = data.systems.map((_, system) => system);
+// All systems in the order given; in the data the baseline is the first.
+const every = data.given;
+const others = every.filter((system) => system !== BASELINE);
 const several = every.length > 1;
 const segmentCount = data.lengths.length;
 const state = { value: data.values[0], compared: BASELINE, chosen: new Set() };
@@ -12,9 +14,9 @@ const chosenSystems = () => every.filter((system) => state.chosen.has(system) ||
 
 // At first the best systems are shown beside the baseline, and the best of them is compared with it.
 function chooseAtFirst() {
-  const others = every.slice(1).sort((a, b) => scoreOf(b) - scoreOf(a));
-  state.compared = others[0] ?? BASELINE;
-  state.chosen = new Set([BASELINE, ...others.slice(0, SHOWN_AT_FIRST - 1)]);
+  const best = [...others].sort((a, b) => scoreOf(b) - scoreOf(a));
+  state.compared = best[0] ?? BASELINE;
+  state.chosen = new Set([BASELINE, ...best.slice(0, SHOWN_AT_FIRST - 1)]);
 }
 
 function boxOf(system, changed) {
@@ -41,8 +43,7 @@ function startChoices({ ofValue, ofSystems }) {
     state.value = byId("value").value;
     ofValue();
   });
-  const others = every.slice(1).map((system) => [String(system), data.systems[system]]);
-  addOptions(byId("compared"), others, String(state.compared));
+  addOptions(byId("compared"), others.map((system) => [String(system), data.systems[system]]), String(state.compared));
   byId("compared").addEventListener("change", () => {
     state.compared = Number(byId("compared").value);
     alsoShow(state.compared);

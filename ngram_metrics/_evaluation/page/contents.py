@@ -35,6 +35,7 @@ def page_data(
     lengths = batch.sum_references(batch.reference_lengths) / batch.count_references()
     return {
         "systems": list(map(visible, texts.systems)),
+        "given": list(map(list(texts.systems).index, texts.given)),
         "references": list(map(visible, texts.names)),
         "values": outcome.values,
         "digits": DIGITS,

@@ -29,9 +29,19 @@ const heading = (...children) => make("th", { scope: "col" }, ...children);
 
 // A table that scrolls sideways, by keys too, where the screen is too narrow for it.
 function tableOf(caption, header, rows) {
-  return make("div", { class: "wide", role: "region", tabindex: "0", "aria-label": caption },
+  return fadeAtEnd(make("div", { class: "wide", role: "region", tabindex: "0", "aria-label": caption },
     make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...header)),
-      make("tbody", {}, ...rows.map((cells) => make("tr", {}, ...cells)))));
+      make("tbody", {}, ...rows.map((cells) => make("tr", {}, ...cells))))));
+}
+
+// The right edge of a table fades as long as there are columns beyond it.
+function fadeAtEnd(box) {
+  const mark = () => box.classList.toggle("more", box.scrollLeft + box.clientWidth + 1 < box.scrollWidth);
+  const observer = new ResizeObserver(mark);
+  observer.observe(box);
+  observer.observe(box.firstElementChild);
+  box.addEventListener("scroll", mark);
+  return box;
 }
 
 function tell(words) {

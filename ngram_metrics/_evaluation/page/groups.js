@@ -7,10 +7,10 @@ function drawGroups() {
   const rows = groups.map(({ segments, scores }, number) => [
     make("th", { scope: "row" }, named(labels[number])),
     make("td", {}, String(segments)),
-    ...scores[state.value].map(([score, low, high]) =>
+    ...every.map((system) => scores[state.value][system]).map(([score, low, high]) =>
       make("td", {}, shown(score), make("span", { class: "interval" }, ` [${shown(low)}, ${shown(high)}]`))),
   ]);
-  const header = [heading(named(name)), heading("segments"), ...data.systems.map((system) => heading(named(system)))];
+  const header = [heading(named(name)), heading("segments"), ...every.map((system) => heading(named(data.systems[system])))];
   byId("groups-table").replaceChildren(tableOf(`${state.value} by ${name}`, header, rows));
 }
 

@@ -34,4 +34,5 @@ function startSystems() {
     button.addEventListener("click", () => tell(sortTable(table, button.closest("th"))));
   }
   byId("every").addEventListener("change", showColumns);
+  fadeAtEnd(table.parentElement);
 }

@@ -131,7 +131,7 @@ def focused(page) -> str:
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(path, SYSTEMS, REFERENCES, title=TITLE)
+    write_report(path, SYSTEMS, REFERENCES, "bleu,chrf", title=TITLE)
     return path
 
 
@@ -352,6 +352,39 @@ def test_nothing_is_wider_than_the_page(screen):
             return [...document.querySelectorAll(".wide:not(#groups .wide)")]
                 .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.getAttribute("aria-label"))"""
         assert screen.execute_script(scrolled) == []
+
+
+def test_a_table_fades_at_the_right_as_long_as_columns_are_beyond_the_screen(screen):
+    boxes = "return [...document.querySelectorAll('.wide')]"
+    fades = screen.execute_script(f"{boxes}.map((box) => box.classList.contains('more'))")
+    assert fades == screen.execute_script(f"{boxes}.map((box) => box.scrollWidth > box.clientWidth)")
+    assert fades[0] == (screen.execute_script("return innerWidth") == 390)
+    masked = "return getComputedStyle(document.querySelector('#systems .wide')).maskImage !== 'none'"
+    assert screen.execute_script(masked) == fades[0]
+    end = "document.querySelector('#systems .wide').scrollLeft = 10000; requestAnimationFrame(() => arguments[0]())"
+    screen.execute_async_script(end)
+    assert not screen.execute_script(masked)
+
+
+def test_epochs_are_in_the_order_given_and_chrf_is_first(browser, tmp_path):
+    path = tmp_path / "epochs.html"
+    names = [f"epoch {number}" for number in range(1, 6)]
+    epochs = {name: output(LINES, 0.5 - 0.1 * number, seed=number) for number, name in enumerate(names)}
+    write_report(path, epochs, LINES, baseline="epoch 4", groups=DOMAINS)
+    for page in opened(browser, path):
+        assert visible(page, "#scores th.score") == ["chrf"]
+        assert texts(page, "#value option") == ["chrf", "bleu"]
+        assert texts(page, "#scores tbody th") == texts(page, "#chart title") == names
+        assert texts(page, "#groups thead th")[2:] == texts(page, "#flags tbody th") == names
+        assert texts(page, "#chosen label .name") == names
+        assert texts(page, "#compared option") == [name for name in names if name != "epoch 4"]
+        assert texts(page, "article:first-child tbody th")[1:] == names[1:]
+        assert texts(page, "#scores tbody td:nth-child(4)")[3] == "baseline"
+        dots = "return [...document.querySelectorAll('#chart .dot')].map((dot) => dot.cx.baseVal.value)"
+        for scores in (page.execute_script(dots), texts(page, "#groups tbody tr:first-child td")[1:]):
+            numbers = [float(str(score).split()[0]) for score in scores]
+            assert numbers == sorted(numbers)
+        assert "+ better, - worse than epoch 4: p < 0.05" in texts(page, "#notes li")[2]
 
 
 def test_segments_are_filtered_by_labels_and_found_by_source_and_id(many):
