@@ -1,7 +1,8 @@
-"""Padded ids are counted without ever waiting for the device, and a score of each sentence is one graph.
+"""Padded ids are counted without ever waiting for the device, and a score of each segment is one graph.
 
 On ``meta``, a device without data, ``no_crossings`` refuses every copy and every read, and
-``torch.compile(fullgraph=True)`` refuses whatever depends on a value.
+``torch.compile(fullgraph=True)`` refuses whatever depends on a value. `pytest -m vulkan` and `pytest -m cuda` run the
+first and the compiled scores on these devices too.
 """
 
 import functools
