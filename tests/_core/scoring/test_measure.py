@@ -12,7 +12,7 @@ from covering import grid
 from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import apart, array_batch, tensor_batch
+from layouts import apart, array_batch, read_batch, tensor_batch
 from measures import Measured
 
 from ngram_metrics._core.scoring.measure import Measure
@@ -143,6 +143,40 @@ def test_a_row_scores_the_same_in_any_leading_shape(measured, data, shape):
         for name, counts in statistics._asdict().items():
             assert np.array_equal(parts[name], counts)
         assert {part.shape[: len(shape)] for part in parts.values()} == {shape}
+
+
+@each
+@few
+@given(letters=st.text("abc", min_size=12, max_size=15))
+def test_what_is_its_own_reference_has_the_best_score(measured, letters):
+    document = measured.of_text(" ".join(letters))
+    for settings in measured.variants:
+        for average in measured.averages:
+            scores = measured.scored(settings, [(document, [document])], average)
+            assert scores == measured.close(np.ones_like(scores))
+
+
+@each
+def test_nothing_scores_0_and_so_does_no_match(measured):
+    texts = [("", [""]), ("", ["a"]), ("a", [""]), ("a", ["", ""]), ("aaaaa", ["bbbbb"])]
+    nothing = sample(measured, texts)
+    for settings in measured.variants:
+        for average in measured.averages:
+            for batch in (nothing, nothing[:3]):
+                # Epsilon smoothing takes 0 / 0 for 1e-16.
+                most = 1e-14 if settings.get("eps_smoothing") else 0
+                scores = measured.scored(settings, batch, average)
+                assert ((scores >= 0) & (scores <= most)).all(), settings
+
+
+@each
+def test_counts_past_the_exact_integers_of_float32_are_scored_exactly(measured):
+    measure = measured.make({})
+    if not measure.has_counts:
+        pytest.skip("means of scores are no counts")
+    batch = read_batch(measured.reader({}), *apart(sample(measured, [("abcab" * 3 + "d", ["abcab" * 3])])))
+    rows = measure.layout.pack(measure.statistics(batch))
+    assert measure.score_rows(rows * (2**24 + 1)) == pytest.approx(measure.score_rows(rows), rel=1e-15)
 
 
 SAMPLE = [
