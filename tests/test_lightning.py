@@ -12,7 +12,7 @@ import pytest
 import torch
 from ignite.engine import Engine
 from logged import COLUMNS, events, expected, segments_of, texts
-from metrics.trainers import Batches, trainer
+from metrics.trainers import Batches, Trainer, trainer
 from torchmetrics import MetricCollection
 
 import ngram_metrics.ignite
@@ -136,6 +136,16 @@ def test_other_loggers_are_given_what_they_take(tmp_path: Path):
     with Path(lists.log_dir, "metrics.csv").open() as file:
         values = [float(row["val/chrf_low"]) for row in csv.DictReader(file) if row["val/chrf_low"]]
     assert values == pytest.approx([values_of(epoch)["chrf_low"] for epoch in range(3)])
+
+
+def test_a_process_that_is_not_the_first_logs_values_and_writes_no_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(Trainer, "is_global_zero", property(lambda running: False))
+    wandb = mock.create_autospec(WandbLogger, instance=True)
+    running = fit(tmp_path, [scores(segments=2)], logger=[wandb, CSVLogger(tmp_path)])
+    assert wandb.log_text.call_count == wandb.log_hyperparams.call_count == 0
+    assert float(running.callback_metrics["val/chrf"]) == pytest.approx(values_of(2)["chrf"])
 
 
 @pytest.mark.parametrize("stage", ["validate", "test"])

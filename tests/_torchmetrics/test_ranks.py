@@ -1,4 +1,4 @@
-"""Three real processes count as one: uneven shards, ranks without data, settings that differ; and two of a Trainer.
+"""Three real processes count as one: uneven shards, ranks without data, settings that differ.
 
 Both frameworks share one process group, so that the processes are started once; what they do is in
 tests/support/metrics/ranks.py.
@@ -15,8 +15,8 @@ import torch.multiprocessing
 from metrics import ranks
 from metrics.cases import TEXT, Batch, assert_same, joined, scores_of
 
-from ngram_metrics import Bleu, ChrF
-from ngram_metrics.functional import bleu_score, chrf_score
+from ngram_metrics import Bleu
+from ngram_metrics.functional import chrf_score
 
 #: What each rank wrote down.
 Results = list[dict[str, Any]]
@@ -197,29 +197,3 @@ def test_ranks_of_other_kinds_raise(results: Results, of: str, name: str):
         assert found["kept"]
         batch = ranks.OF_IDS if rank == ranks.SIZE - 1 else TEXT[rank]
         assert found["segments"] == 2 * len(batch[0])
-
-
-@pytest.fixture(scope="module")
-def trainers(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """What each rank of a Trainer wrote down."""
-    from metrics import trainer_ranks  # it imports Lightning
-
-    return _of_ranks(trainer_ranks.results, 2, tmp_path_factory.mktemp("trainers"))
-
-
-@pytest.mark.programs
-def test_every_rank_of_a_callback_logs_the_scores_of_one_process_and_the_first_writes(trainers: list[dict[str, Any]]):
-    first, second = trainers
-    for number, epoch in enumerate(("fit", "validate")):
-        whole = joined(_flat([ranks.chosen(TEXT, numbers) for numbers in ranks.TRAINER_VALIDATION[epoch]]))
-        chrf = ChrF(confidence=0.95)
-        chrf.update(*whole)
-        bleu = bleu_score(*whole, average="micro", smooth="exp")
-        for name, value in {"bleu": bleu, **chrf.compute()}.items():
-            for logged in (first["logged"][number], second["logged"][number]):
-                assert float(logged[f"val/{name}"]) == pytest.approx(float(value), abs=1e-6)
-    # Three of the first rank's sentences at each epoch of the fit; of the validation it has none. References of all.
-    assert ["| 3 | " in text for text in first["texts"]] == [True, True, False]
-    assert not any("| 4 | " in text for text in first["texts"])
-    assert all("- val/bleu: `nrefs:1-3|" in text for text in first["texts"])
-    assert second["texts"] == []

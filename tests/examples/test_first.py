@@ -1,11 +1,10 @@
 """The scripts that the pages of the frameworks show run as they are, and keep the best model."""
 
-import json
 import re
 from pathlib import Path
 
 import pytest
-from programs import EXAMPLES, SUPPORT, TORCHRUN, start
+from programs import EXAMPLES, TORCHRUN, start
 
 
 def printed(script: str, folder: Path, *options: str, launch: tuple[str, ...] = ()) -> str:
@@ -66,15 +65,3 @@ def test_two_processes_of_accelerate_print_what_the_page_shows(launch: tuple[str
     assert values["natural loop"] != values["one process"]
     page = (EXAMPLES.parent / "docs" / "guides" / "distributed.md").read_text(encoding="utf-8")
     assert "\n".join(f"{name:14} {scores}" for name, scores in values.items()) in page
-
-
-@pytest.mark.programs
-def test_what_goes_wrong_with_accelerate_goes_wrong_as_the_page_says(tmp_path: Path):
-    pytest.importorskip("accelerate")
-    text = start(SUPPORT / "accelerate_claims.py", launch=TORCHRUN, folder=tmp_path)
-    claims = json.loads(re.search(r"^\{.*\}$", text, re.MULTILINE)[0])
-    assert claims["segments"] == [56, 56]
-    twice, once = claims["synchronized"], claims["alone"]
-    assert twice["chrf"] == pytest.approx(once["chrf"], abs=1e-12)
-    assert once["chrf_low"] < twice["chrf_low"] < twice["chrf_high"] < once["chrf_high"]
-    assert claims["prepare"]

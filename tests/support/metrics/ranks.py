@@ -57,10 +57,6 @@ UNLIKE_RANKS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 #: A batch of another kind than TEXT.
 OF_IDS: Batch = ([[1, 2, 3]], [[[1, 2, 4], [1]]])
-#: Under Lightning's Trainer: as many training steps on each rank, for they wait for one another, and uneven validation.
-#: A rank without any batch would run no hook of the epoch, and the others wait for it: it gets one without sentences.
-TRAINER_TRAINING = ((0, 1), (2, 0))
-TRAINER_VALIDATION = {"fit": ((0, 1), (2,)), "validate": ((NOTHING,), (0, 1, 2))}
 #: All by which processes exchange data or wait for one another.
 _COLLECTIVES = (
     *("all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_to_all", "all_to_all_single"),

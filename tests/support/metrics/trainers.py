@@ -9,7 +9,7 @@ with warnings.catch_warnings():
     # Lightning's own imports use what others deprecate.
     warnings.simplefilter("ignore")
     from lightning.pytorch import LightningModule as LightningModule
-    from lightning.pytorch import Trainer
+    from lightning.pytorch import Trainer as Trainer
     from lightning.pytorch.callbacks import EarlyStopping as EarlyStopping
 
 
