@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from metrics.cases import PRINTED_TEXT, TEXT, Case, assert_same, each_case, each_metric_without_interval
+from metrics.cases import PRINTED_TEXT, TEXT, Case, assert_same, each_metric_without_interval
 from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu
@@ -122,14 +122,6 @@ def test_a_clone_and_a_pickled_collection_keep_their_groups(case: Case, average:
         assert _groups(twin) == [{"one", "two"}, {"other"}]
     expected = _values_of_three(case, average, case.batches[:1])
     assert_same(collection.compute(), {f"train/{name}": part for name, part in expected.items()})
-
-
-@each_case
-def test_the_averages_in_one_collection(case: Case):
-    groups, values = _run(MetricCollection({name: case.make(name) for name in case.averages}), case.batches)
-    assert groups == [{name} for name in sorted(case.averages)]
-    if len(groups) > 1:  # a collection of one metric names no values after it
-        assert_same(values, {k: v for name in case.averages for k, v in _flat(name, case.value(name)).items()})
 
 
 ONE_LETTER = (["a"], [["a"]])

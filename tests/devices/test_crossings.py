@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from crossings import crossings, no_crossings
+from crossings import no_crossings
 from torch import Tensor
 
 
@@ -55,16 +55,3 @@ def test_what_stays_on_a_device_is_not_refused():
         ids[0] = 5
         # Nor what stays on the host.
         host().to(torch.int32)[host().nonzero()].tolist()
-
-
-def test_what_crosses_is_listed_once_in_order():
-    with crossings() as crossed:
-        there = host().to("meta")
-        there.index_select(0, host())
-        there.new_tensor([1])
-        there + 1
-    assert [crossing.partition(":")[0] for crossing in crossed] == [
-        "aten._to_copy.default",
-        "aten.index_select.default",
-        "new_tensor",
-    ]

@@ -11,7 +11,7 @@ from commands import folder as folder
 from commands import printed, report, scores, write
 from metrics.apis import APIS, Api
 
-from ngram_metrics import evaluate, functional, mbr
+from ngram_metrics import evaluate, mbr
 from ngram_metrics._core.metrics.registry import METRIC_NAMES, entry_of, takers_of
 from ngram_metrics._core.metrics.rouge import ROUGE_KEYS
 
@@ -89,25 +89,6 @@ def files(folder: Path) -> list[str]:
     for name, lines in {"h.txt": HYPOTHESES, "r1.txt": FIRST, "r2.txt": SECOND}.items():
         write(folder / name, lines)
     return ["h.txt", "-r", "r1.txt", "r2.txt"]
-
-
-@takes_tokenizer
-def test_the_texts_tell_tokenizers_apart(name: str):
-    function = Named(name).function
-    for average in ("micro", "none"):
-        words, stops = (
-            function(HYPOTHESES, REFERENCES, average=average, tokenizer=tokenizer).reshape(-1)
-            for tokenizer in (None, "13a")
-        )
-        assert ((words - stops).abs() > 0.001).any()
-
-
-def test_the_texts_tell_keys_of_rouge_apart():
-    """All but ``rougeLsum``, which is ``rougeL`` where a text has one line, as in the files of the command."""
-    scores = [
-        functional.rouge_score(HYPOTHESES, REFERENCES, rouge_keys=key)[f"{key}_fmeasure"].item() for key in ROUGE_KEYS
-    ]
-    assert len({*scores, 0.0, 1.0}) == len(ROUGE_KEYS) + 1
 
 
 @each_name

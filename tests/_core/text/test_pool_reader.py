@@ -132,11 +132,9 @@ def test_ids_are_read_once_where_the_object_is_the_same():
     ("hypotheses", "references", "words"),
     [
         ([], [], "hypotheses and references must be non-empty: expected at least one row"),
-        ([["a"]], [], "must be non-empty"),
         (torch.zeros(0, 2, 3).long(), torch.zeros(0, 2, 3).long(), "must be non-empty"),
         ([["a"]], [["a"], ["b"]], "hypotheses has 1 row and references has 2: expected the same batch size"),
         (torch.zeros(2, 3).long(), [[[1]]], r"hypotheses has shape \(2, 3\): expected \(rows, documents, width\)"),
-        ([[[1]]], torch.zeros(2, 3).long(), r"references has shape \(2, 3\)"),
         ([torch.zeros(3).long()], [[[1]]], r"row 0 of hypotheses is a tensor of shape \(3,\): expected \(documents, w"),
         ([[[1]]], [np.zeros((1, 2, 3), int)], r"row 0 of references is a tensor of shape \(1, 2, 3\)"),
         ([[torch.zeros(1, 3).long()]], [[[1]]], r"hypothesis 0 of row 0 is a tensor of shape \(1, 3\): expected 1-D"),
@@ -159,16 +157,11 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(hypotheses, references, 
         ([["a"], ["b", None]], [["a"], ["b"]], r"a missing value \(None\) at hypothesis 1 of row 1: pass ''"),
         (["ab"], [["a"]], "row 0 of hypotheses is a str, 'ab': expected a sequence of documents"),
         ([["a"], ["b"]], [["a"], "b"], "row 1 of references is a str, 'b'"),
-        ([["a"]], [5], "row 0 of references is an int, 5"),
         # What is no document; test_input_refusals.py has all that it cannot be.
         ([[1, 2]], [["a"]], "hypothesis 0 of row 0 is an int, 1: expected a str, a sequence of tokens, or 1-D ids"),
-        ([["a"], ["b", ["c"]]], [["a"], ["b"]], r"hypothesis 1 of row 1 is a list, \['c'\], but the first"),
         ([[["a"]], []], [[], ["b"]], "reference 0 of row 1 is a str, 'b', but the first segment is tokens or ids"),
-        ([[["a"]]], [[[1]]], r"reference 0 of row 0 holds ids, such as 1, but hypothesis 0 of row 0 holds tokens"),
-        ([[[1]]], [[[1], [[2]]]], "reference 1 of row 0 holds a list as a token"),
         (torch.zeros(1, 2, 3), [[[1]]], "hypotheses is a tensor of torch.float32: expected token ids of an integer"),
         ([[[1]]], [torch.zeros(2, 3)], "row 0 of references is a tensor of torch.float32"),
-        ([[torch.zeros(2)]], [[[1]]], "hypothesis 0 of row 0 is a tensor of torch.float32"),
     ],
 )
 def test_what_is_no_row_or_document_is_refused_by_name_and_place(hypotheses, references, words):

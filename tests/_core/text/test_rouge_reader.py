@@ -48,28 +48,6 @@ def test_a_text_is_read_as_lines_of_words(batch):
     assert encoded(RougeReader(sentences=False), preds, target) == numbered_segments(joined)
 
 
-@pytest.mark.parametrize(
-    ("options", "text", "lines"),
-    [
-        ({}, "The cat, sat.\n\n!\nIt's Zoë's", [3, 4]),
-        ({"normalizer": str}, "The cat, sat.\n\n!\nIt's Zoë's", [3, 1, 2]),
-        ({"normalizer": lambda text: text.replace("-", " ")}, "a-b\u2003c\x1cd-", [4]),
-        ({"tokenizer": "13a"}, "The cat, sat.\nIt's", [5, 1]),
-        ({"tokenizer": "unicode"}, "Zoë's 東京!\n\nПривет\n", [4, 1]),
-        ({"tokenizer": list}, "ab\nc", [2, 1]),
-        ({"tokenizer": lambda text: text.split("b")}, "ab\nbcb\nb", [1, 1]),
-        ({"sentence_splitter": lambda text: text.split(".")}, "a b. c.\n d.", [2, 1, 1]),
-        ({"sentence_splitter": lambda text: tuple(text.split(".")), "tokenizer": str.split}, "a b. c.\n d.", [2, 1, 1]),
-        ({"sentence_splitter": lambda text: []}, "a b", []),
-    ],
-    ids=range(10),
-)
-def test_options_make_the_words_and_sentences(options, text, lines):
-    ((hypothesis, references),) = sentences_read(RougeReader(**options), [text], [[text, text]])
-    assert list(map(len, hypothesis)) == lines
-    assert references == [hypothesis] * 2
-
-
 def test_a_tokenizer_of_the_whole_text_need_not_agree_with_that_of_its_lines():
     """The words of rouge1 are those of the text, the words of rougeLsum those of the sentences."""
     reader = RougeReader(tokenizer=lambda text: [text])
