@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from covering import mark_the_rest_of_grids
-from packages import missing_packages
+from packages import OLDEST_COMPILER, missing_packages
 
 #: Where the tests of a device are, by its mark.
 DEVICE_FILES = {
@@ -40,6 +40,18 @@ def surroundings(request: pytest.FixtureRequest) -> Iterator[None]:
             yield
     finally:
         torch.set_default_dtype(before)
+
+
+@pytest.fixture
+def compiling() -> Iterator[None]:
+    """Nothing is compiled before or after, and where torch.compile is too old, nothing at all."""
+    import torch
+
+    if tuple(map(int, torch.__version__.split(".")[:2])) < OLDEST_COMPILER:
+        pytest.skip("torch.compile is too old, see docs/guides/rewards.md")
+    torch._dynamo.reset()
+    yield
+    torch._dynamo.reset()
 
 
 @pytest.hookimpl(tryfirst=True)  # before those that `-m` leaves out are left out

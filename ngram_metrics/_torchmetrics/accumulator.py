@@ -192,7 +192,8 @@ class Accumulator(Adaptor, Generic[Level]):
         # The states are set after everything is computed: after an error, even out of memory, they count whole batches.
         if self._keeps_rows:
             self.__dict__["rows"].append(added["rows"])  # typing.cast would be an empty copy in a compiled graph
-        self.__dict__.update(states, _codes=codes)
+        for name, state in {**states, "_codes": codes}.items():
+            self.__dict__[name] = state  # torch.compile of 2.11 cannot trace ``__dict__.update``
 
     def _send(self, added: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Return what a batch adds to the states, on their devices, with one copy from one device to another."""

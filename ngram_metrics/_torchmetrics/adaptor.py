@@ -100,7 +100,8 @@ class Adaptor(torchmetrics.Metric):
             if name not in _OF_SETTINGS:
                 self.__dict__[name] = default.clone() if isinstance(default, Tensor) else []
         unset = dict.fromkeys(("_computed", "_forward_cache", "_cache"))
-        self.__dict__.update(unset, _update_count=0, _is_synced=False, _codes=(0, 0))
+        for attribute, value in {**unset, "_update_count": 0, "_is_synced": False, "_codes": (0, 0)}.items():
+            self.__dict__[attribute] = value
 
     @torch.jit.unused
     @named_arguments

@@ -6,7 +6,6 @@ first and the compiled scores on these devices too.
 """
 
 import functools
-from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -110,16 +109,6 @@ def test_what_the_host_counts_goes_to_the_device_in_one_copy(name: str, average:
 each_reward = pytest.mark.parametrize("reward", REWARDS)
 
 
-@pytest.fixture
-def compiling() -> Iterator[None]:
-    """Nothing is compiled before or after."""
-    if torch.__version__.startswith("2.4."):
-        pytest.skip("torch.compile of torch 2.4 cannot trace how input is read")
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
-
-
 def _call_compiled(reward: str, backend: str, device: torch.device, calls: int = 20) -> None:
     call, shapes = REWARDS[reward]
     counter = CompileCounterWithBackend(backend)
@@ -191,6 +180,7 @@ def test_training_steps_that_update_a_metric_are_one_graph_also_after_a_reset(ca
         metric.update(["text"], ["text"])
 
 
+@pytest.mark.usefixtures("compiling")
 def test_a_step_that_resets_a_metric_and_counts_a_batch_without_segments_is_one_graph():
     case = next(case for case in CASES if case.on_ids)
     metric, eager = case.make("micro"), case.make("micro")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from packages import PROJECT, PYPROJECT
+from packages import OLDEST_COMPILER, PROJECT, PYPROJECT
 
 import ngram_metrics
 
@@ -64,6 +64,13 @@ def test_the_oldest_versions_are_the_floors():
         assert f"{pins[name]}.".startswith(f"{floor}.")
     assert PROJECT["requires-python"] == f">={matrix['oldest']['python']}"
     assert matrix["newest"]["pins"] == ""
+
+
+def test_compiled_steps_are_run_with_the_first_torch_in_which_they_work():
+    compiler = "{}.{}".format(*OLDEST_COMPILER)
+    matrix = workflow("test")["jobs"]["versions"]["strategy"]["matrix"]["include"]
+    assert f"torch=={compiler}.*" in [entry["pins"] for entry in matrix]
+    assert f"with torch {compiler} or newer" in (ROOT / "docs" / "guides" / "rewards.md").read_text()
 
 
 def test_every_python_that_the_package_names_is_run():

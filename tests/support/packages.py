@@ -14,6 +14,8 @@ else:
 
 PYPROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = PYPROJECT["project"]
+#: The first torch in which compiled steps work: it is on a page, and a workflow runs it.
+OLDEST_COMPILER = (2, 11)
 
 
 def packages_of(extra: str) -> Iterator[str]:

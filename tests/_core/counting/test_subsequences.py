@@ -107,9 +107,9 @@ def test_several_chunks_of_pairs_stand_in_order():
     assert batch.common_lengths().tolist() == [width - number for number in missing]
 
 
+@pytest.mark.usefixtures("compiling")
 def test_padded_tokens_of_several_words_compile_in_one_graph():
     batch = tensor_batch([([0, 1] * 30, [[1, 0, 0] * 20]), ([1], [[]])])
-    torch.compiler.reset()
     compiled = torch.compile(lambda batch: batch.common_lengths(), fullgraph=True, backend="eager")
     assert compiled(batch).equal(batch.common_lengths())
 

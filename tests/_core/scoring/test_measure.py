@@ -189,6 +189,7 @@ SAMPLE = [
 ]
 
 
+@pytest.mark.usefixtures("compiling")
 @grid(
     ("measured", "settings", "average"),
     [
@@ -202,6 +203,5 @@ def test_every_variant_compiles_into_one_graph(measured, settings, average):
     scorer = measured.scorer(settings, average)
     counted = scorer.count(*apart(sample(measured, SAMPLE)))
     counted = counted._replace(rows=torch.from_numpy(counted.rows))
-    torch._dynamo.reset()  # a graph of all takes ten times as long as a graph for each
     compiled = torch.compile(scorer.score, fullgraph=True, backend="eager")
     assert compiled(counted).equal(scorer.score(counted))

@@ -48,11 +48,11 @@ OUTSIDE = {
 }
 
 
+@pytest.mark.usefixtures("compiling")
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_a_compiled_step_counts_outside_of_its_graph_what_numpy_counts(name: str):
     make, options, batch = OUTSIDE[name]
     metric, eager = make(**options), make(**options)
-    torch.compiler.reset()
 
     @torch.compile(backend="eager")
     def step(loss: torch.Tensor, preds: Any, target: Any) -> torch.Tensor:
@@ -70,8 +70,8 @@ def test_a_compiled_step_counts_outside_of_its_graph_what_numpy_counts(name: str
     torch.testing.assert_close(metric.compute(), eager.compute(), rtol=1e-12, atol=0)
 
 
+@pytest.mark.usefixtures("compiling")
 def test_a_function_in_a_compiled_step_has_the_eager_score():
-    torch.compiler.reset()
     for batch, options in ((TEXT, {}), (SUMMARIES, {"pad_id": 0, "sentence_separator_id": 9})):
         compiled = torch.compile(lambda *sides: rouge_score(*sides, **options), backend="eager")  # noqa: B023
         torch.testing.assert_close(compiled(*batch), rouge_score(*batch, **options), rtol=1e-12, atol=0)
