@@ -30,7 +30,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, functional, mbr
+from ngram_metrics import Bleu, ChrF, GroupedMetric, NgramOverlap, ROUGEScore, functional, mbr
 from ngram_metrics._core.basics.arrays import to_float
 from ngram_metrics._core.counting import pairs
 from ngram_metrics._core.scoring import pair_scores
@@ -41,6 +41,7 @@ pytestmark = pytest.mark.filterwarnings("default")  # torch_xla deprecates what 
 on_each, on_xla = fixture_of(xla, vulkan, cuda), fixture_of(xla)
 #: XLA lacks operations that these have.
 on_complete, on_vulkan = fixture_of(vulkan, cuda), fixture_of(vulkan)
+on_cuda = fixture_of(cuda)
 lengths = functools.partial(common_subsequence_lengths, pad_id=0)
 _search = torch.searchsorted
 
@@ -246,6 +247,24 @@ def test_an_empty_batch_of_lists_is_counted(on_complete: torch.device):
         metric.update([], [])
         metric.update(["a b c d"], [["a b c d"]])
         assert {float(value) for value in tree_leaves(metric.compute())} == {1}
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+def test_groups_are_counted_as_on_the_cpu(on_cuda: torch.device, average: str):
+    """Of texts and of ids, by labels and by indices on the device, an index out of range included."""
+    labels, indices = ["a", "b", "a", "a", "b", "c"], torch.tensor([0, 1, 0, 0, 1, 2])
+    for batch in (batch_of(0), (["the cat sat"] * 6, ["the cat", "a cat sat", "the cat sat", "a", "b", "c"])):
+        here, there = (
+            GroupedMetric(ChrF(average=average, pad_id=0, device=device), ["a", "b", "c"])
+            for device in ("cpu", on_cuda)
+        )
+        for groups in (labels, indices):
+            here.update(*batch, groups)
+            there.update(*move(on_cuda, (*batch, groups)))
+        assert_near(there.compute(), here.compute(), on_cuda, rounding(on_cuda, "ChrF"))
+        there.update(*move(on_cuda, (*batch, indices + 1)))
+        with pytest.raises(ValueError, match="1 indices of groups are out of range"):
+            there.compute()
 
 
 IDS_METRICS = {"BLEU": Bleu, "ROUGE": functools.partial(ROUGEScore, **ROUGE), "chrF": ChrF, "overlap": NgramOverlap}
