@@ -21,6 +21,7 @@ from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
 from ngram_metrics import ignite as ignite_metrics
+from ngram_metrics.distributed import UnrepeatedSampler
 
 # What a model wrote, and what it should have written.
 PAIRS = [
@@ -38,7 +39,8 @@ BATCH_SIZE = 2
 def main() -> None:
     """Score with the other processes, then alone."""
     idist.initialize("gloo")  # takes rank and number of processes from what torchrun sets
-    rank, pairs = idist.get_rank(), share(idist.get_rank(), idist.get_world_size())
+    # A `DistributedSampler` would repeat a segment to make all shares equally long, and it would count twice.
+    rank, pairs = idist.get_rank(), [PAIRS[index] for index in UnrepeatedSampler(PAIRS)]
     print(f"rank {rank} scores {len(pairs)} of {len(PAIRS)} segments", flush=True)
     together = score(pairs)
     idist.finalize()
@@ -48,16 +50,6 @@ def main() -> None:
             print(f"{name:20} {value:.6f}   in one process {alone[name]:.6f}")
         same = all(abs(value - alone[name]) < 1e-12 for name, value in together.items())
         print("equal" if same else "NOT EQUAL")
-
-
-def share(rank: int, world_size: int) -> list[tuple[str, str]]:
-    """Return the segments of a rank, in order: the last ranks have fewer, or none.
-
-    A `DistributedSampler` would repeat some segments to make all shares equally long, and they would
-    count twice.
-    """
-    longest = -(-len(PAIRS) // world_size)
-    return PAIRS[rank * longest : (rank + 1) * longest]
 
 
 def score(pairs: list[tuple[str, str]]) -> dict[str, float]:
