@@ -1,4 +1,4 @@
-"""LLaMA-Factory's ``compute_metrics``: the recipe of docs/guides/llama_factory.md gives its four values."""
+"""What LLaMA-Factory and ms-swift compute: the recipe of docs/guides/llama_factory.md gives the four values."""
 
 from statistics import fmean
 
@@ -7,6 +7,8 @@ import pytest
 from documentation import DOCS, blocks
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from transformers import EvalPrediction
+
+from ngram_metrics import Bleu
 
 jieba = pytest.importorskip("jieba")
 rouge_chinese = pytest.importorskip("rouge_chinese")
@@ -55,3 +57,14 @@ def test_the_four_values_are_equal_in_its_protocol():
         values = compute_metrics(batch, compute_result=start + 1 == len(TEXTS))
     expected = [scores_of_llama_factory(*pair) for pair in TEXTS]
     assert values == pytest.approx({name: fmean(score[name] for score in expected) for name in expected[0]}, abs=1e-6)
+
+
+def test_bleu_of_ms_swift_is_of_words_without_segments_that_have_none():
+    """It passes texts, and no ids."""
+    split = [[[word for word in jieba.cut(text) if word.strip(" ")] for text in pair] for pair in TEXTS]
+    split = [pair for pair in split if all(pair)]
+    smoothing = SmoothingFunction().method3
+    expected = fmean(sentence_bleu([reference], written, smoothing_function=smoothing) for written, reference in split)
+    metric = Bleu(smooth="nltk_smooth3", average="macro", effective_order=False)
+    metric.update([written for written, _ in split], [[reference] for _, reference in split])
+    assert metric.compute() == pytest.approx(expected)
