@@ -122,7 +122,7 @@ def test_groups_are_corpora_of_their_own(metric: str):
         assert (entries[value]["score"], entries[value]["segments"]) == (100 * result.score, 60)
 
 
-def test_wins_ties_and_losses_are_those_of_sacrebleus_sentences():
+def test_wins_ties_and_losses_are_those_of_sacrebleus_segments():
     systems = {"base": BASE, "other": [*BASE[:40], *OTHER[40:]], "worse": output(REFERENCES, 0.6, 5)}
     found = evaluate(systems, REFERENCES)
     for value, peer in (("bleu", BLEU(effective_order=True)), ("chrf", CHRF())):

@@ -33,7 +33,7 @@ from ngram_metrics import ignite as for_ignite
 
 
 def _chosen(batch: Batch, order: list[int]) -> Batch:
-    """The sentences of these numbers, in this order."""
+    """The segments of these numbers, in this order."""
     return tuple(part[order] if isinstance(part, Tensor) else [part[i] for i in order] for part in batch)
 
 
@@ -45,11 +45,11 @@ def _without_intervals(value: Any) -> Any:
 
 
 @each_case_with_none
-def test_the_sample_sentences_all_score_differently(case: Case):
+def test_the_sample_segments_all_score_differently(case: Case):
     """Else a test on their order would hold nothing."""
     rows = torch.stack(scores_of(case.value("none")), 1).tolist()
     alike = {number: row for number, row in enumerate(rows) if rows.count(row) > 1}
-    assert not alike, f"sentences of {case.name} score alike: choose other settings in tests/support/metrics/cases.py"
+    assert not alike, f"segments of {case.name} score alike: choose other settings in tests/support/metrics/cases.py"
 
 
 @each_metric
@@ -63,13 +63,13 @@ def test_scores_are_float64_in_their_range(case: Case, average: str):
 @each_metric
 def test_batches_of_any_size_count_as_one_batch(case: Case, average: str):
     expected = case.value(average)
-    sentences = [_chosen(case.whole, [number]) for number in range(len(case.whole[0]))]
-    for batches in (case.batches, sentences, [joined(sentences[:5]), case.nothing, sentences[5]]):
+    segments = [_chosen(case.whole, [number]) for number in range(len(case.whole[0]))]
+    for batches in (case.batches, segments, [joined(segments[:5]), case.nothing, segments[5]]):
         assert_same(case.filled(average, batches).compute(), expected)
 
 
 @each_case_with_none
-def test_none_of_one_sentence_is_still_a_vector(case: Case):
+def test_none_of_one_segment_is_still_a_vector(case: Case):
     """torchmetrics squeezes what holds one number."""
     metric = case.make("none")
     for scores in scores_of(metric(*case.batches[1])) + scores_of(metric.compute()):
@@ -160,7 +160,7 @@ def test_compute_before_data_warns(case: Case, average: str):
 
 
 @each_metric
-def test_a_batch_without_sentences_counts_nothing(case: Case, average: str):
+def test_a_batch_without_segments_counts_nothing(case: Case, average: str):
     for change in ({}, *case.others):
         metric = case.filled(average, [case.nothing], **change)
         assert metric.update_called
@@ -329,7 +329,7 @@ def test_an_error_in_compute_gives_the_states_of_this_rank_back(
 
 
 @each_metric_with_details
-def test_details_are_of_all_sentences_whatever_the_average(case: Case, average: str):
+def test_details_are_of_all_segments_whatever_the_average(case: Case, average: str):
     metric = case.filled(average)
     states, details = states_of(metric), metric.details()
     assert details

@@ -82,7 +82,7 @@ def test_another_kind_is_refused_and_changes_nothing(make: Callable[[], Any], fi
 
 
 @each_class
-def test_the_signature_says_what_the_sentences_were_given_as(make: Callable[[], Any]):
+def test_the_signature_says_what_the_segments_were_given_as(make: Callable[[], Any]):
     for kind, batch in KINDS.items():
         metric = make()
         assert _unit(metric) == _unit(_count(metric, NOTHING)) == "?"

@@ -86,7 +86,7 @@ def test_it_is_tested(framework: ModuleType, average: str, value: str):
         significance.paired_bootstrap({"base": values["base"], "better": metrics["better"]["rouge1_fmeasure"]}, "base")
 
 
-def test_several_of_one_metric_count_each_sentence_once():
+def test_several_of_one_metric_count_each_segment_once():
     rouge = ROUGEScore(rouge_keys=KEYS, confidence=0.9)
     metrics = {value: rouge[value] for value in VALUES}
     callback = ScoresCallback(metrics)

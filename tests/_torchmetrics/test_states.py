@@ -211,7 +211,7 @@ def test_a_subclass_adds_its_own_states_as_to_any_metric_of_torchmetrics() -> No
 @pytest.mark.parametrize("by", ["metric", "states", "states of two ranks"])
 @each_metric
 def test_merge(case: Case, average: str, by: str):
-    """The sentences of the other come after this one's, and it is not changed, then or later."""
+    """The segments of the other come after this one's, and it is not changed, then or later."""
     first, second = case.filled(average, case.batches[:2]), case.filled(average, case.batches[2:])
     first.compute()
     if by == "states of two ranks":
@@ -247,7 +247,7 @@ def test_a_merge_that_fails_leaves_the_states_as_they_were(case: Case, average: 
     states, join = states_of(metric), adaptor.join_states
 
     def failing(name: str, states: Any) -> Any:
-        if name == "row":  # the number of sentences is set
+        if name == "row":  # the number of segments is set
             raise MemoryError
         return join(name, states)
 
@@ -286,7 +286,7 @@ BOUNDS = (2**24, 2**31, 2**53)
 
 
 def near(metric: Any, bound: int) -> dict[str, Tensor]:
-    """States as of a metric that has counted to 3 below the bound, in every count and in the sentences."""
+    """States as of a metric that has counted to 3 below the bound, in every count and in the segments."""
     states = {name: state for name, state in states_of(metric).items() if name != "callables"}
     for name in ("row", "segments"):
         if states[name].dtype == torch.int64:
@@ -298,7 +298,7 @@ def near(metric: Any, bound: int) -> dict[str, Tensor]:
 def test_no_count_is_lost_at_a_bound(case: Case, average: str):
     """Where a float32, an int32 or a float64 would lose some: in updates, and in a merge of either into the other."""
     once = case.filled(average, [case.whole])
-    counts, sentences = once.row.tolist(), int(once.segments)
+    counts, segments = once.row.tolist(), int(once.segments)
     for bound in BOUNDS:
         metric = case.make(average)
         metric.load_states(near(once, bound))
@@ -311,14 +311,14 @@ def test_no_count_is_lost_at_a_bound(case: Case, average: str):
         for total, times in ((metric, 3), (large, 1), (small, 1)):
             if total.row.dtype == torch.int64:  # some rows hold scores
                 assert total.row.tolist() == [bound - 3 + times * count for count in counts]
-            assert int(total.segments) == bound - 3 + times * sentences
+            assert int(total.segments) == bound - 3 + times * segments
             assert (total.row.dtype, total.segments.dtype) == (once.row.dtype, torch.int64)
 
 
 @pytest.mark.parametrize(
-    "sentences", [pytest.param(200_000, id="2*10^5"), pytest.param(10**7, id="10^7", marks=pytest.mark.slow)]
+    "segments", [pytest.param(200_000, id="2*10^5"), pytest.param(10**7, id="10^7", marks=pytest.mark.slow)]
 )
-def test_the_mean_of_many_sentences_is_that_of_an_exact_sum(sentences: int):
+def test_the_mean_of_many_segments_is_that_of_an_exact_sum(segments: int):
     generator = torch.Generator().manual_seed(0)
     sides = torch.randint(1, 7, (2, 48, 6), generator=generator)  # 48 pairs of 6 ids without padding
     scores = [oracles.overlap(*oracles.overlap_counts(*pair, 1)) for pair in zip(*sides.tolist(), strict=True)]
@@ -326,17 +326,17 @@ def test_the_mean_of_many_sentences_is_that_of_an_exact_sum(sentences: int):
     metric, seen = NgramOverlap(pad_id=0), torch.zeros(48, dtype=torch.int64)
     for _ in range(20):
         # Uneven shares of the pairs, and another order in each batch.
-        chosen = (torch.rand(sentences // 20, generator=generator) ** 2 * 48).long()
+        chosen = (torch.rand(segments // 20, generator=generator) ** 2 * 48).long()
         metric.update(*sides[:, chosen])
         seen += chosen.bincount(minlength=48)
-    assert int(seen.sum()) == int(metric.segments) == sentences
-    # The exact sum, rounded once, of as many floats as there are sentences.
+    assert int(seen.sum()) == int(metric.segments) == segments
+    # The exact sum, rounded once, of as many floats as there are segments.
     exact = math.fsum(score for score, times in zip(scores, seen.tolist(), strict=True) for _ in range(times))
-    assert abs(metric.compute().item() - exact / sentences) < 1e-9
+    assert abs(metric.compute().item() - exact / segments) < 1e-9
 
 
 (CASE,) = (case for case in CASES if case.name == "NgramOverlap-samples")
-#: The same sentences with two samples each, and with one that has no dimension of its own.
+#: The same segments with two samples each, and with one that has no dimension of its own.
 OTHER = CASE.whole[0][:, :2], CASE.whole[1]
 SINGLE = CASE.whole[0][:, 0], CASE.whole[1]
 
@@ -412,7 +412,7 @@ def test_the_other_averages_take_any_numbers_of_samples(first, second, words, av
     assert_same(merged.compute(), metric.compute())
 
 
-def test_an_update_that_fails_or_has_no_sentence_fixes_no_number_of_samples():
+def test_an_update_that_fails_or_has_no_segment_fixes_no_number_of_samples():
     metric = CASE.make("none")
     for call in (metric.update, metric):
         with pytest.raises(ValueError, match="expected references"):

@@ -19,11 +19,11 @@ documents = st.lists(st.integers(1, 3), max_size=6)
 orders = st.integers(1, 5)
 
 
-def sampled(data, sentences, samples, references):
-    """Padded hypotheses (sentences, samples, width) and references (sentences, references, width), and as lists."""
+def sampled(data, segments, samples, references):
+    """Padded hypotheses (segments, samples, width) and references (segments, references, width), and as lists."""
     draw = data.draw
-    preds = [[draw(documents) for _ in range(samples)] for _ in range(sentences)]
-    target = [[draw(documents.filter(bool)) for _ in range(references)] for _ in range(sentences)]
+    preds = [[draw(documents) for _ in range(samples)] for _ in range(segments)]
+    target = [[draw(documents.filter(bool)) for _ in range(references)] for _ in range(segments)]
     rows = (
         torch.tensor([padded_with_gaps(hypothesis, 6) for hypothesis in preds]),
         torch.tensor([padded_with_gaps(reference, 6, before=(-100,)) for reference in target]),
@@ -32,12 +32,12 @@ def sampled(data, sentences, samples, references):
 
 
 @given(st.data(), st.integers(1, 3), st.integers(1, 3), st.integers(1, 3), orders)
-def test_samples_of_a_sentence_share_its_references(data, sentences, samples, references, ngram):
-    preds, target, rows = sampled(data, sentences, samples, references)
+def test_samples_of_a_segment_share_its_references(data, segments, samples, references, ngram):
+    preds, target, rows = sampled(data, segments, samples, references)
     batch = [(one, several) for each, several in zip(preds, target, strict=True) for one in each]
     options = {"ngram": ngram, "pad_id": (0, -100)}
     scores = ngram_overlap(*rows, average="none", **options)
-    assert scores.shape == (sentences, samples)
+    assert scores.shape == (segments, samples)
     assert scores.dtype == torch.float64
     for average in ("none", "macro", "micro"):
         expected = MEASURES["overlap"].expected({"ngram": ngram}, batch, average)
@@ -97,13 +97,13 @@ def test_where_torch_ngram_gives_another_number(reference, system, ngram, ours, 
 
 
 @given(st.data(), st.integers(1, 3), st.integers(1, 3), orders)
-def test_get_score_is_that_of_plain_python(data, sentences, samples, ngram):
-    preds, target, _ = sampled(data, sentences, samples, 1)
+def test_get_score_is_that_of_plain_python(data, segments, samples, ngram):
+    preds, target, _ = sampled(data, segments, samples, 1)
     flat = [torch.tensor(one, dtype=torch.int64) for several in preds for one in several]
-    systems = pad2max(flat, pad_id=0).reshape(sentences, samples, -1)
+    systems = pad2max(flat, pad_id=0).reshape(segments, samples, -1)
     references = pad2max([torch.tensor(one) for (one,) in target], pad_id=0)
     scores = get_score(references, systems, 0, ngram)
-    assert (scores.shape, scores.dtype) == ((sentences, samples), torch.float32)
+    assert (scores.shape, scores.dtype) == ((segments, samples), torch.float32)
     expected = [
         [overlap(*overlap_counts(one, several[0], ngram)) for one in each]
         for each, several in zip(preds, target, strict=True)

@@ -21,7 +21,7 @@ not_old = pytest.mark.skipif(
 )
 ROUGE = ["Rouge", "RougeN", "RougeL"]
 ALPHAS = [0, 0.3, 0.5, 1]
-#: TEXT in the form that ignite takes: tokens, and a list of references for each sentence.
+#: TEXT in the form that ignite takes: tokens, and a list of references for each segment.
 TOKENS: tuple[Batch, ...] = tuple(
     (
         [hypothesis.split() for hypothesis in preds],
@@ -190,8 +190,8 @@ def test_a_str_is_text(name: str, options: dict[str, Any]):
     make = getattr(ours, name)
     assert_same(_value(make(**options), TEXT), _value(make(**options), TOKENS))
     _same(_value(make(tokenizer=list, **options), TEXT), _value(getattr(peers, name)(**options), TEXT))
-    sentence = "the cat sat on the mat"
-    value = _value(make(**options), [(sentence, [sentence, "x"])])
+    segment = "the cat sat on the mat"
+    value = _value(make(**options), [(segment, [segment, "x"])])
     assert (max(value.values()) if isinstance(value, dict) else value) > 0
 
 

@@ -21,7 +21,7 @@ from ngram_metrics import ignite as ours
 
 
 @each_ignite_case
-def test_without_a_sentence_there_is_no_value(ignite_case: IgniteCase):
+def test_without_a_segment_there_is_no_value(ignite_case: IgniteCase):
     emptied, nothing = ignite_case.filled(), ignite_case.make()
     emptied.reset()
     if ignite_case.case is not None:

@@ -24,14 +24,14 @@ from ngram_metrics._core.text.reader import WordReader
 Settings = dict[str, Any]
 Batch = Sequence[tuple[Any, Sequence[Any]]]
 
-# Two or three words in short sentences: ties, repeats, orders without a match and without an n-gram all occur.
+# Two or three words in short segments: ties, repeats, orders without a match and without an n-gram all occur.
 tokens = st.lists(st.sampled_from("abc"), max_size=9)
 #: Few letters; spaces of several kinds, and what looks like one and is none.
 characters = st.text(st.sampled_from("aaabbAİ(.- \t\n\u00a0\u3000\u200b\u0301😀"), max_size=12)
 
 
 def batches_of(documents: st.SearchStrategy, references: int = 4) -> st.SearchStrategy:
-    """One to five sentences, each with one reference or several."""
+    """One to five segments, each with one reference or several."""
     reference_lists = st.lists(documents, min_size=1, max_size=references)
     return st.lists(st.tuples(documents, reference_lists), min_size=1, max_size=5)
 

@@ -45,7 +45,7 @@ def closest_length(hypothesis: Document, references: Sequence[Document]) -> int:
 
 
 class BleuCounts(NamedTuple):
-    """What BLEU is computed of, for one sentence or summed over several."""
+    """What BLEU is computed of, for one segment or summed over several."""
 
     matches: list[int]
     totals: list[int]
@@ -64,7 +64,7 @@ def bleu_counts(hypothesis: Document, references: Sequence[Document], max_order:
 
 
 def summed(rows: Sequence[tuple]) -> list:
-    """The fields of all sentences, added: each a number or a list of them."""
+    """The fields of all segments, added: each a number or a list of them."""
     return [np.array(column).sum(0).tolist() for column in zip(*rows, strict=True)]
 
 
@@ -98,7 +98,7 @@ def bleu(
     weights: Sequence[float] | None = None,
     effective_order: bool = False,
 ) -> float:
-    """BLEU of the counts of a sentence or of a corpus."""
+    """BLEU of the counts of a segment or of a corpus."""
     if counts.matches[0] == 0:
         return 0.0
     orders = range(1, len(counts.matches) + 1)

@@ -134,7 +134,7 @@ for name, api in APIS.items():
     ],
     ids=lambda one: str(one)[:50],
 )
-def test_what_a_setting_cannot_be_is_refused_before_any_sentence_is_read(name, options, error, words):
+def test_what_a_setting_cannot_be_is_refused_before_any_segment_is_read(name, options, error, words):
     api = APIS[name]
     with pytest.raises(error, match=words):
         api.function(None, None, **options)

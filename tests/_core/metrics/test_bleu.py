@@ -77,7 +77,7 @@ def micro(metric, batch):
     return scored(metric, batch, "micro").item()
 
 
-def sentences(metric, batch):
+def segment_scores(metric, batch):
     return scored(metric, batch, "none").tolist()
 
 
@@ -113,8 +113,8 @@ def test_scores_are_those_of_sacrebleu(batch, settings):
     hypotheses = [" ".join(hypothesis) for hypothesis, _ in batch]
     references = [[" ".join(reference) for reference in references] for _, references in batch]
     expected = [peer.sentence_score(*segment).score / 100 for segment in zip(hypotheses, references, strict=True)]
-    assert sentences(metric, batch) == close(expected, 1e-10)
-    # sacrebleu takes the first references of all sentences, then the second, ...; None where there is none.
+    assert segment_scores(metric, batch) == close(expected, 1e-10)
+    # sacrebleu takes the first references of all segments, then the second, ...; None where there is none.
     streams = [
         [segment_references[i] if i < len(segment_references) else None for segment_references in references]
         for i in range(4)
@@ -158,20 +158,20 @@ def test_scores_are_those_of_nltk(data, smooth, ngram):
     hypotheses, references = [hypothesis for hypothesis, _ in batch], [references for _, references in batch]
     assert micro(metric, batch) == close(corpus_bleu(references, hypotheses, nltk_weights, smoothing))
     expected = [nltk_sentence_bleu(references, hypothesis, nltk_weights, smoothing) for hypothesis, references in batch]
-    assert sentences(metric, batch) == close(expected)
+    assert segment_scores(metric, batch) == close(expected)
 
 
 @given(batches, st.sampled_from(["smooth1", "nltk_smooth2", "nltk_smooth3"]), st.integers(1, 6))
-def test_sentences_shorter_than_an_order_score_as_in_nltk_under_its_own_smoothings(batch, smooth, ngram):
+def test_segments_shorter_than_an_order_score_as_in_nltk_under_its_own_smoothings(batch, smooth, ngram):
     smoothing, weights = getattr(SmoothingFunction(), NLTK[smooth]), (1 / ngram,) * ngram
     expected = [nltk_sentence_bleu(references, hypothesis, weights, smoothing) for hypothesis, references in batch]
-    assert sentences(BleuMeasure(ngram, smooth), batch) == close(expected)
+    assert segment_scores(BleuMeasure(ngram, smooth), batch) == close(expected)
 
 
 @given(batches_of(long_enough(4)))
 def test_without_smoothing_nltk_is_nearly_0_where_an_order_has_no_match(batch):
     metric = BleuMeasure(smooth="no_smooth")
-    for segment, ours in zip(batch, sentences(metric, batch), strict=True):
+    for segment, ours in zip(batch, segment_scores(metric, batch), strict=True):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # nltk warns of an order without a match
             theirs = nltk_sentence_bleu(segment[1], segment[0])
@@ -182,8 +182,8 @@ def test_without_smoothing_nltk_is_nearly_0_where_an_order_has_no_match(batch):
             assert theirs < 1e-70
 
 
-def test_a_corpus_with_a_sentence_shorter_than_an_order_differs_from_nltk():
-    """nltk counts one 4-gram in a sentence that has none, sentence by sentence; here and in sacrebleu it has none."""
+def test_a_corpus_with_a_segment_shorter_than_an_order_differs_from_nltk():
+    """nltk counts one 4-gram in a segment that has none, segment by segment; here and in sacrebleu it has none."""
     batch = [split("a b c d e", "a b c d f"), split("a", "a")]
     theirs = corpus_bleu([references for _, references in batch], [hypothesis for hypothesis, _ in batch])
     ours = micro(BleuMeasure(), batch)

@@ -65,7 +65,7 @@ def micro(batch, **options):
     return MEASURED.scored(options, batch, "micro").item()
 
 
-def sentences(batch, **options):
+def segment_scores(batch, **options):
     return MEASURED.scored(options, batch, "none").tolist()
 
 
@@ -73,7 +73,7 @@ def sentences(batch, **options):
 
 
 def sacrebleu_counts(batch, **options):
-    """What sacrebleu sums over the corpus: the counts of each sentence with its best reference."""
+    """What sacrebleu sums over the corpus: the counts of each segment with its best reference."""
     peer = CHRF(**options)
     read = [
         (peer._preprocess_segment(hypothesis), list(map(peer._preprocess_segment, references)))
@@ -91,7 +91,7 @@ def our_counts(batch, **options):
 
 
 def streams(batch):
-    """References as sacrebleu takes them: the first of all sentences, the second, ...; None where there is none."""
+    """References as sacrebleu takes them: the first of all segments, the second, ...; None where there is none."""
     several = [references for _, references in batch]
     return [[one[i] if i < len(one) else None for one in several] for i in range(max(map(len, several)))]
 
@@ -99,7 +99,7 @@ def streams(batch):
 def check_against_sacrebleu(batch, options):
     peer = CHRF(**options)
     expected = [peer.sentence_score(*segment).score / 100 for segment in batch]
-    assert sentences(batch, **options) == close(expected, 1e-10)
+    assert segment_scores(batch, **options) == close(expected, 1e-10)
     assert micro(batch, **options) == close(
         peer.corpus_score([hypothesis for hypothesis, _ in batch], streams(batch)).score / 100, 1e-10
     )
@@ -128,7 +128,7 @@ def test_of_equally_good_references_the_first_counts_as_in_sacrebleu(hypothesis,
         assert our_counts(batch, **options) == sacrebleu_counts(batch, **options)
 
 
-# nltk: epsilon smoothing, beta 3, the mean of the sentences.
+# nltk: epsilon smoothing, beta 3, the mean of the segments.
 
 
 @given(batches_of(texts, references=1), st.integers(1, 8), st.sampled_from([2.0, 3.0]), st.booleans())
@@ -137,7 +137,7 @@ def test_scores_are_those_of_nltk(batch, char_order, beta, whitespace):
     theirs = {"max_len": char_order, "beta": beta, "ignore_whitespace": not whitespace}
     ours = {"char_order": char_order, "beta": beta, "whitespace": whitespace, "eps_smoothing": True}
     expected = [sentence_chrf(other, one, **theirs) for one, (other,) in batch]
-    assert sentences(batch, **ours) == pytest.approx(expected, rel=1e-12, abs=1e-15)
+    assert segment_scores(batch, **ours) == pytest.approx(expected, rel=1e-12, abs=1e-15)
     corpus = corpus_chrf([other for _, (other,) in batch], [hypothesis for hypothesis, _ in batch], **theirs)
     assert MEASURED.scored(ours, batch, "macro").item() == pytest.approx(corpus, rel=1e-12, abs=1e-15)
 
@@ -159,7 +159,7 @@ PRINTED = [
         pytest.param(PRINTED, 47.473, 47.465, 47.465, id="a corpus"),
         # torchmetrics takes only the blank, and what stands at the ends, for whitespace.
         pytest.param([("a\tb\u00a0c d", ["abcd"])], 100, 66.667, 20.053, id="a tab and a no-break space"),
-        # torchmetrics forgets the reference of a sentence without a match, so that nothing said costs nothing.
+        # torchmetrics forgets the reference of a segment without a match, so that nothing said costs nothing.
         pytest.param([*PRINTED, ("xyzzyq", ["what we wrote"])], 39.906, 39.891, 46.585, id="a segment without a match"),
         # torchmetrics counts what the hypothesis has of an order that the reference lacks.
         pytest.param([*PRINTED, ("abcdefgh", ["abcd"])], 48.135, 48.096, 47.914, id="a reference without an order"),
@@ -167,7 +167,7 @@ PRINTED = [
     ],
 )
 def test_the_table_of_peers(batch, sacrebleu, eps, torchmetrics):
-    """Times 100: sacrebleu's two ways, with fastchrf and nltk the same for one sentence; and torchmetrics."""
+    """Times 100: sacrebleu's two ways, with fastchrf and nltk the same for one segment; and torchmetrics."""
     hypotheses, references = [hypothesis for hypothesis, _ in batch], [[references[0] for _, references in batch]]
     for expected, smoothing in ((sacrebleu, False), (eps, True)):
         assert 100 * micro(batch, eps_smoothing=smoothing) == pytest.approx(expected, abs=5e-4)

@@ -20,7 +20,7 @@ from ngram_metrics._core.scoring.resampling import bootstrap_weights, clusters_o
 
 REFERENCES = references(60)
 OUTPUT = output(REFERENCES, 0.3, seed=2)
-#: From one sentence to many.
+#: From one segment to many.
 DOCUMENTS = [int(index**0.5) for index in range(60)]
 
 
@@ -29,7 +29,7 @@ def _all_draws(draw: Callable[[int, int, int], Iterator[np.ndarray]], *arguments
 
 
 def _places(measure: Any, rows: np.ndarray, average: Any, numbers: Sequence[int]) -> list[list[int]]:
-    """The sentences of each document, in the order in which documents are drawn: found by what each sums to."""
+    """The segments of each document, in the order in which documents are drawn: found by what each sums to."""
     places = [[index for index, other in enumerate(numbers) if other == number] for number in sorted(set(numbers))]
     values = rows if average == "micro" else measure.score_rows(rows).reshape(len(rows), -1)
     by_sum = {np.round(values[of_one].sum(0), 9).tobytes(): of_one for of_one in places}
@@ -69,9 +69,9 @@ def test_a_seed_draws_what_torch_draws(seed: int):
     ],
     ids=["BLEU", "chrF"],
 )
-@pytest.mark.parametrize("numbers", [None, DOCUMENTS], ids=["sentences", "documents"])
+@pytest.mark.parametrize("numbers", [None, DOCUMENTS], ids=["segments", "documents"])
 def test_a_resampled_score_is_that_of_the_texts_drawn(ours, peer, average: str, numbers: list[int] | None):
-    """sacrebleu scores the corpora themselves, each sentence or document as often as it was drawn."""
+    """sacrebleu scores the corpora themselves, each segment or document as often as it was drawn."""
     metric = ours(average=average, confidence=0.95)
     metric.update(OUTPUT, REFERENCES)
     rows, measure = metric.segment_rows().numpy(), metric.scorer.measure
@@ -106,13 +106,13 @@ def test_rows_are_put_in_one_order_however_they_come(dtype: type, keys: int):
         assert np.array_equal(clusters_of(measure, chance.permutation(rows), average).values, expected)
 
 
-@pytest.mark.parametrize("sentences", [5, 700])
-def test_the_last_bits_of_scores_move_no_draw(sentences: int):
+@pytest.mark.parametrize("segments", [5, 700])
+def test_the_last_bits_of_scores_move_no_draw(segments: int):
     """Means over references differ by as much from device to device."""
     measure = make_rouge(rouge_keys=("rouge1", "rougeL"), accumulate="avg").measure
-    chance = np.random.default_rng(sentences)
+    chance = np.random.default_rng(segments)
     # Twelfths: many scores are equal, and most are no binary fraction.
-    rows = chance.integers(0, 13, (sentences, 6)) / 12
+    rows = chance.integers(0, 13, (segments, 6)) / 12
     (expected,) = resample_scores([pair_rows(measure, "macro", rows[:, None])], resamples=200, seed=3)
     for _ in range(5):
         steps = chance.integers(-1, 2, rows.shape)

@@ -188,7 +188,7 @@ def test_versions_stand_where_they_affect_the_number():
     assert "|stem:porter-nltk|" in ROUGEScore(use_stemmer=True).signature  # our own code, whatever nltk is installed
     assert f"|unidata:{unicodedata.unidata_version}" in ROUGEScore(tokenizer="unicode").signature
     splits = [("|split:lines" in ROUGEScore(rouge_keys=key).signature) for key in ("rougeL", "rougeLsum")]
-    assert splits == [False, True]  # ROUGE-L reads no sentences
+    assert splits == [False, True]  # ROUGE-L reads no segments
 
 
 @pytest.mark.parametrize("metric", [api.metric for api in COMPLETE if "tokenizer" in api.options])
@@ -248,7 +248,7 @@ each_case_and_average = pytest.mark.parametrize(("case", "average"), named_pairs
 
 
 @each_case_and_average
-def test_nrefs_come_from_the_sentences_seen(case: Case, average: str):
+def test_nrefs_come_from_the_segments_seen(case: Case, average: str):
     assert [_nrefs(case.filled(average, [batch])) for batch in case.batches] == ["1-2", "3", "1-3"]
     metric = case.make(average)
     for count in (metric.update, metric):

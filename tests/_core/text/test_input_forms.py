@@ -18,8 +18,8 @@ from ngram_metrics._core.text.foreign_values import list_values
 from ngram_metrics._core.text.input_forms import Segments, read
 
 
-def lists(sentences):
-    return [sentence.tolist() if isinstance(sentence, torch.Tensor) else list(sentence) for sentence in sentences]
+def lists(segments):
+    return [segment.tolist() if isinstance(segment, torch.Tensor) else list(segment) for segment in segments]
 
 
 def seen(preds, target):
@@ -104,7 +104,7 @@ IDS = ("ids", [[1, 2]], [[[1, 3]]])
         (torch.tensor([[1, 2]]), [[1, 3]], IDS),
         (torch.tensor([[1, 2]]), [[[1, 3]]], IDS),
         ([[1, 2]], torch.tensor([[1, 3]]), IDS),
-        # Tuples as tokens: beside sentences of tuples, a tuple is a token.
+        # Tuples as tokens: beside segments of tuples, a tuple is a token.
         ([[("a", 1)]], [[("a", 2)]], ("tokens", [[("a", 1)]], [[[("a", 2)]]])),
         ([[("a", 1)]], [[[("a", 2)], [("b", 1)]]], ("tokens", [[("a", 1)]], [[[("a", 2)], [("b", 1)]]])),
         # Where no hypothesis has a token, a tuple is a reference.
@@ -115,7 +115,7 @@ IDS = ("ids", [[1, 2]], [[[1, 3]]])
         # Hashables of several types are tokens, a bool as well.
         ([["a", None, b"a"]], [["a", 1j]], ("tokens", [["a", None, b"a"]], [[["a", 1j]]])),
         ([[True]], [[False]], ("tokens", [[True]], [[[False]]])),
-        # Empty sentences, and no sentence at all.
+        # Empty segments, and no segment at all.
         ([""], [""], ("text", [""], [[""]])),
         ("", "", ("text", [""], [[""]])),
         ([[]], [[[]]], ("tokens", [[]], [[[]]])),
@@ -143,7 +143,7 @@ def kind_of(preds, target):
         return type(error)
 
 
-#: Tokens of many types, but for tuples, which may be sentences as well.
+#: Tokens of many types, but for tuples, which may be segments as well.
 TOKENS_OF_MANY_TYPES = st.one_of(
     st.sampled_from([True, np.bool_(True), None, 1j, b"a", np.int8(1), np.float32(1), np.str_("a"), frozenset()]),
     st.integers(0, 2),
@@ -154,11 +154,11 @@ few_tokens = st.lists(TOKENS_OF_MANY_TYPES, max_size=2)
 
 
 @given(st.lists(few_tokens | st.lists(st.integers(0, 2), max_size=3).map(lambda ids: torch.tensor(ids).long())))
-def test_a_batch_is_accepted_where_each_sentence_is_and_all_are_of_one_kind(sentences):
-    alone = {kind_of([sentence], [[sentence]]) for sentence in sentences} - {None}
+def test_a_batch_is_accepted_where_each_segment_is_and_all_are_of_one_kind(segments):
+    alone = {kind_of([segment], [[segment]]) for segment in segments} - {None}
     expected = TypeError if len(alone) > 1 else next(iter(alone), None)
-    assert kind_of(sentences, [[sentence] for sentence in sentences]) == expected
-    assert kind_of([[]] * len(sentences), [[sentence] for sentence in sentences]) == expected
+    assert kind_of(segments, [[segment] for segment in segments]) == expected
+    assert kind_of([[]] * len(segments), [[segment] for segment in segments]) == expected
 
 
 @given(TOKENS_OF_MANY_TYPES, few_tokens)
@@ -181,7 +181,7 @@ def test_what_a_token_is_hangs_on_no_other_token(token, others):
         (torch.zeros(0, 3).long(), torch.zeros(0, 3).long(), None),
     ],
 )
-def test_a_batch_knows_its_kind_where_a_sentence_tells_it(preds, target, kind):
+def test_a_batch_knows_its_kind_where_a_segment_tells_it(preds, target, kind):
     assert read(preds, target).known_kind == kind
 
 

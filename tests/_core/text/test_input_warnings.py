@@ -48,7 +48,7 @@ def test_references_that_are_the_words_of_one_are_warned_of(preds, target):
         (["it was Paris"], [["Paris", "paris", "Parigi", "Paris"]]),
         (["in 1912 or so", "no"], [["1912", "MCMXII"], ["no", "nope"]]),
         (["cat"], [["cat", "dog"]]),
-        # One of the references is a text of several words, or a sentence has only one.
+        # One of the references is a text of several words, or a segment has only one.
         (["the cat sat"], [["the", "cat", "cat sat"]]),
         (["the cat sat", "a b"], [["the", "cat"], ["a b", "c"]]),
         (["the cat sat", "a b"], [["the", "cat"], ["a"]]),
@@ -277,7 +277,7 @@ def test_streams_of_references_are_warned_of_once(size):
 def test_right_references_are_not_warned_of(size, data):
     words = st.lists(st.sampled_from("abcdefgh"), max_size=5).map(" ".join)
     texts = data.draw(st.lists(words, min_size=size, max_size=size))
-    # The references of a sentence have its words: they are like one another.
+    # The references of a segment have its words: they are like one another.
     read(data.draw(st.lists(words, min_size=size, max_size=size)), [[text + " x"] * size for text in texts])
 
 

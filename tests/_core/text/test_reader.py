@@ -23,10 +23,10 @@ def encoded_words(preds, target, **options):
 
 
 tokens = st.sampled_from(["a", "b", ("a",), True, None, "\ud800", "\x00"])
-sentences = st.lists(tokens, max_size=6)
+segments = st.lists(tokens, max_size=6)
 
 
-@given(st.lists(st.tuples(sentences, st.lists(sentences, min_size=1, max_size=3)), max_size=5))
+@given(st.lists(st.tuples(segments, st.lists(segments, min_size=1, max_size=3)), max_size=5))
 def test_equal_tokens_have_equal_ids(batch):
     batch = [(["a"], [["a"]]), *batch]
     assert encoded_words(*apart(batch)) == numbered_segments(batch)
@@ -109,7 +109,7 @@ def test_every_integer_dtype_is_encoded_alike(dtype):
     assert encoded_words(arrays[0].astype("int16"), tensors[1], pad_id=[-100, 0]) == expected
 
 
-def test_padded_ids_of_no_width_and_of_no_sentence():
+def test_padded_ids_of_no_width_and_of_no_segment():
     assert encoded_words(torch.zeros(2, 0).long(), torch.zeros(2, 3).long(), pad_id=0) == [[[], [[]]]] * 2
     for references in (2, 0):
         assert encoded_words(torch.zeros(0, 3).long(), torch.zeros(0, references, 3).long(), pad_id=0) == []
@@ -139,7 +139,7 @@ class Unhashable:
         ([[("a", [])]], [[("a", 1)]], r"segment 0 has the token \('a', \[\]\), a tuple: expected a hashable"),
     ],
 )
-def test_a_token_that_is_not_hashable_is_named_with_its_sentence(preds, target, words):
+def test_a_token_that_is_not_hashable_is_named_with_its_segment(preds, target, words):
     with pytest.raises(TypeError, match=words):
         read_batch(WordReader(), preds, target)
 
@@ -276,7 +276,7 @@ def _either_engine(request):
 @pytest.mark.usefixtures("_either_engine")
 @pytest.mark.parametrize("of_preds", [torch.tensor, np.array])
 @pytest.mark.parametrize("of_target", [torch.tensor, np.array, list])
-def test_each_sample_is_a_sentence_beside_the_reference(of_preds, of_target):
+def test_each_sample_is_a_segment_beside_the_reference(of_preds, of_target):
     expected = numbered_segments(SAMPLES)
     assert encoded(READER, of_preds(SAMPLED), of_target(OF_SAMPLES)) == expected
     if of_target is not list:  # in a list a negative id is an error

@@ -24,7 +24,7 @@ from ngram_metrics import Bleu, ChrF
 from ngram_metrics import ignite as for_ignite
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
-#: The number of a batch without a sentence.
+#: The number of a batch without a segment.
 NOTHING = -1
 #: So many processes: a middle one has neighbours on both sides.
 SIZE = 3
