@@ -157,7 +157,7 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(hypotheses, references, 
         ([["a"], ["b", None]], [["a"], ["b"]], r"a missing value \(None\) at hypothesis 1 of row 1: pass ''"),
         (["ab"], [["a"]], "row 0 of hypotheses is a str, 'ab': expected a sequence of documents"),
         ([["a"], ["b"]], [["a"], "b"], "row 1 of references is a str, 'b'"),
-        # What is no document; test_input_refusals.py has all that it cannot be.
+        # What is no document; test_input_forms.py has all that it cannot be.
         ([[1, 2]], [["a"]], "hypothesis 0 of row 0 is an int, 1: expected a str, a sequence of tokens, or 1-D ids"),
         ([[["a"]], []], [[], ["b"]], "reference 0 of row 1 is a str, 'b', but the first segment is tokens or ids"),
         (torch.zeros(1, 2, 3), [[[1]]], "hypotheses is a tensor of torch.float32: expected token ids of an integer"),

@@ -1,7 +1,7 @@
 """The metrics of the registry, and where each is called: found in the code and the signatures of the package.
 
 A metric has a class for torchmetrics, one for ignite, and a function, all of which call the function that makes it.
-None stands for what is missing, which tests/_core/metrics/test_definitions.py names.
+None stands for what is missing, which tests/_core/metrics/test_registry.py names.
 """
 
 import inspect
@@ -18,8 +18,8 @@ from ngram_metrics._core.scoring.scorer import MetricEntry
 #: What a class or a function has beside the options of the metric.
 INPUT = {"preds", "target"}
 OF_FRAMEWORKS = {"device", "confidence", "output_transform", "metrics_result_mode"}
-#: The names of the classes.
-METRICS = [name for name in ngram_metrics.__all__ if name not in ("evaluate", "Evaluation")]
+#: The names of the classes that score by themselves; GroupedMetric takes one of them.
+METRICS = [name for name in ngram_metrics.__all__ if name not in ("GroupedMetric", "evaluate", "Evaluation")]
 
 
 def options(function: Callable[..., Any]) -> dict[str, Any]:
