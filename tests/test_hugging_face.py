@@ -1,13 +1,10 @@
 """Metrics as ``compute_metrics`` of a Trainer and as a reward of TRL, on what these hand over and on tiny models."""
 
-import json
 import pickle
-import re
 
 import numpy as np
 import pytest
 import torch
-from programs import SUPPORT, TORCHRUN, start
 from torchmetrics import MetricCollection
 from torchmetrics.text import BLEUScore
 from torchmetrics.text import ROUGEScore as OtherROUGEScore
@@ -322,22 +319,6 @@ def test_text_that_is_scored_without_a_tokenizer_is_told(metric):
     ids = np.array([[5, 6]])
     with pytest.raises(ValueError, match=r"to score their text, pass the tokenizer as the second argument\)$"):
         ComputeMetrics({"b": metric})((ids, ids))
-
-
-@pytest.mark.programs
-def test_two_processes_of_a_trainer_have_the_scores_and_rewards_of_one(tmp_path):
-    pytest.importorskip("accelerate")
-    found = []
-    for launch in ((), TORCHRUN):
-        printed = start(SUPPORT / "trainer_program.py", tmp_path, launch=launch)
-        found.append(json.loads(re.search(r"^.*?(\{\"processes\".*\})$", printed, re.MULTILINE)[1]))
-    one, two = found
-    assert (one.pop("processes"), two.pop("processes")) == (1, 2)
-    assert one["rewards"] == two["rewards"]
-    for way in ("at once: False", "at once: True"):
-        assert set(one[way]) == {"eval_segments", "eval_chrf", "eval_chrf_low", "eval_chrf_high"}
-        assert one[way]["eval_segments"] == 11
-        assert two[way] == pytest.approx(one[way], abs=1e-12)
 
 
 class LastBatch:
