@@ -58,16 +58,15 @@ def array_batch(batch: Batch, separator: int | None = None) -> batch_module.Batc
     return number_ids(tokens, lengths, None if (counts == 1).all() else counts, separator)
 
 
-def tensor_batch(batch: Batch, spare: int = 1, count: int | None = None, first: bool = True) -> PaddedBatch:
-    """Segments in torch, with ``spare`` padding in each row, and ``count`` references, or as many as a segment has.
+def tensor_batch(batch: Batch, spare: int = 1) -> PaddedBatch:
+    """Segments in torch, with ``spare`` padding in each row, and as many references as a segment has at most.
 
-    Missing references are rows of padding behind those of their segment, or before them if ``first`` is False.
+    Missing references are rows of padding behind those of their segment.
     """
-    count = max((len(references) for _, references in batch), default=1) if count is None else count
+    count = max((len(references) for _, references in batch), default=1)
     rows: list[Ids] = []
     for _, references in batch:
-        missing: list[Ids] = [[]] * (count - len(references))
-        rows += [*references, *missing] if first else [*missing, *references]
+        rows += [*references, *[[]] * (count - len(references))]
     hypotheses, others = (pad_rows(side, spare) for side in ([hypothesis for hypothesis, _ in batch], rows))
     return pad_batch(hypotheses, others.reshape(len(batch), count, others.shape[1]), (-1,))
 
