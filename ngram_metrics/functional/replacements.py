@@ -58,9 +58,10 @@ def pairwise_chrf(
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
     reader = CharacterReader(whitespace=not checked_bool(remove_whitespace, "remove_whitespace"))
     scores = score_pools(measure, read_pools(reader, hypotheses, references), device=count_device(device))
-    if isinstance(scores, list):
-        return [to_tensor(matrix).mul_(100) for matrix in scores]
-    return to_tensor(scores).mul_(100)
+    # On a CPU in NumPy: torch would start threads.
+    for matrix in scores if isinstance(scores, list) else [scores]:
+        matrix *= 100
+    return list(map(to_tensor, scores)) if isinstance(scores, list) else to_tensor(scores)
 
 
 @named_arguments
@@ -95,9 +96,10 @@ def aggregate_chrf(
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
     reader = CharacterReader(whitespace=not checked_bool(remove_whitespace, "remove_whitespace"))
     (pools,) = read_pools(reader, hypotheses, references)
-    scores = move_result(100 * to_tensor(score_aggregates(measure, pools)), device)
-    rows = scores.split(pools.hypotheses.tolist())
-    return torch.stack(rows) if pools.is_even else list(rows)
+    scores = move_result(to_tensor(100 * score_aggregates(measure, pools)), device)
+    if pools.is_even:
+        return scores.reshape(pools.shape[:2])
+    return list(scores.split(pools.hypotheses.tolist()))
 
 
 @named_arguments

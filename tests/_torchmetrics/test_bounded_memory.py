@@ -97,6 +97,20 @@ def test_a_large_batch_is_counted_within_the_documented_bound(
     assert 8 * slots < peak < (SUBSEQUENCE_BYTES if "rougeL" in name else FIXED_BYTES) + BYTES_A_SLOT * slots
 
 
+def test_an_interval_takes_room_for_two_copies_of_the_counts_in_float32():
+    """And draws in room that is made once: new arrays for each draw took gigabytes of many segments in some runs."""
+    segments = 100_000
+    metric = ChrF(pad_id=PADDING, confidence=0.95)
+    metric.update(*one_token(segments))
+    tracemalloc.start()
+    try:
+        metric.compute()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2 * 4 * metric.rows[0].numel() + 64 * segments
+
+
 def test_the_documented_bound_is_the_tested_one():
     text = (Path(__file__).parents[2] / "docs" / "guides" / "counting.md").read_text("utf-8")
     assert f"{FIXED_BYTES >> 20} MiB plus {BYTES_A_SLOT} bytes for each token slot" in text

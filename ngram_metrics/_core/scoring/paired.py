@@ -21,11 +21,13 @@ from ngram_metrics._core.scoring.measure import AnyMeasure
 from ngram_metrics._core.scoring.resampling import (
     SEED,
     Floats,
+    Weights,
     bootstrap_weights,
     clusters_of,
     interval,
     score_corpora,
     swaps,
+    weighted_sums,
 )
 from ngram_metrics._core.text.messages import warn_user
 
@@ -53,8 +55,8 @@ class Paired:
     Attributes:
         measure: the formula of the metric of all systems.
         average: ``"micro"`` or ``"macro"``.
-        values: ``(clusters, systems, width)`` float64, the values whose sums give scores, summed over each cluster,
-            which is a segment if none are given.
+        values: ``(clusters, systems, width)``, the counts or scores whose sums give scores, summed over each cluster,
+            which is a segment if none are given: see ``Clusters``.
         segments: ``(clusters,)`` float64, the number of segments of each cluster.
         unit: what is drawn, ``"segments"`` or ``"clusters"``.
         baseline: the index of the system with which the others are compared.
@@ -82,7 +84,7 @@ class Paired:
         others = [system for system in range(numbers.shape[1]) if system != self.baseline]
         return numbers[:, others], numbers[:, self.baseline : self.baseline + 1]
 
-    def blocks(self, weights: Floats) -> Iterator[tuple[Floats, Floats]]:
+    def blocks(self, weights: Weights) -> Iterator[tuple[Floats, Floats]]:
         """Yield blocks of sums ``(draws, systems, width)`` under rows of weights ``(draws, clusters)``.
 
         Beside the sums is the number of segments of each draw, ``(draws, 1)``.
@@ -90,8 +92,8 @@ class Paired:
         at_once = max(1, _NUMBERS_AT_ONCE // self.values[0].size)
         for first in range(0, len(weights), at_once):
             rows = weights[first : first + at_once]
-            sums = rows @ self.values.reshape(len(self.values), -1)
-            yield sums.reshape(-1, *self.values.shape[1:]), rows @ self.segments[:, None]
+            sums = weighted_sums(rows, self.values.reshape(len(self.values), -1))
+            yield sums.reshape(-1, *self.values.shape[1:]), weighted_sums(rows, self.segments[:, None])
 
 
 def pair_rows(
@@ -180,7 +182,7 @@ def randomization_p_values(tested: Sequence[Paired], trials: int, seed: int) -> 
     return [_share(count, trials, len(paired.values)) for paired, count in zip(tested, tallies, strict=True)]
 
 
-def _count_swaps(paired: Paired, weights: Floats) -> Integers:
+def _count_swaps(paired: Paired, weights: Weights) -> Integers:
     """Return how many of these swaps make each system differ from the baseline at least as much as measured."""
     difference, rounding = _measure_difference(paired)
     total, base_total = paired.split(paired.values.sum(0)[None])

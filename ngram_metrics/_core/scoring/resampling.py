@@ -2,9 +2,9 @@
 
 A resample draws as many segments as the corpus has, with replacement. Its weights say how often it drew each segment.
 So the sums of all resamples are one matrix product, weights ``(resamples, segments)`` by rows ``(segments, width)``,
-exact in float64. The macro average sums scores instead of counts. The draws are those of the Mersenne Twister, and the
-rows are sorted first: a seed gives the same interval on every device, for every order of segments, and for every number
-of processes.
+which is exact for counts. The macro average sums scores instead of counts. The draws are those of the Mersenne Twister,
+and the rows are sorted first: a seed gives the same interval on every device, for every order of segments and for every
+number of processes.
 
 Segments that depend on one another, such as those of an article, are drawn together, as one cluster (Miller 2024,
 arXiv 2411.00640). A resample draws as many clusters as there are, so the number of its segments varies, and a macro
@@ -25,12 +25,18 @@ from ngram_metrics._core.counting.batch import Integers
 from ngram_metrics._core.scoring.measure import AnyMeasure
 
 Floats = NDArray[np.float64]
+#: How often each draw has each cluster, ``(draws, clusters)``.
+Weights = NDArray[np.float32]
 #: The ends of the names of the two ends of an interval, after the name of the value.
 ENDS = ("_low", "_high")
 #: sacrebleu's default.
 SEED = 12345
 #: Weights made at a time, which limits memory.
 WEIGHTS_AT_ONCE = 1 << 19
+#: Multiplications of a part of a product: few enough for OpenBLAS to start no threads.
+_MULTIPLICATIONS = 1 << 18
+#: float32 has all integers up to this one.
+_FLOAT32_LIMIT = 1 << 24
 #: The least number of resamples made at a time, because all values are read each time.
 _RESAMPLES_AT_ONCE = 8
 
@@ -39,7 +45,8 @@ class Clusters(NamedTuple):
     """Clusters of segments, or each segment by itself, to be drawn.
 
     Attributes:
-        values: ``(clusters, ..., width)`` float64, the sums over each cluster of the values of ``summands``.
+        values: ``(clusters, ..., width)``, the sums over each cluster of counts or scores, in float32 if the counts of
+            all resamples are exact there, else in float64.
         segments: ``(clusters,)`` float64, the number of segments of each cluster.
     """
 
@@ -55,17 +62,6 @@ def checked_seed(seed: object) -> int:
     if not -(1 << 63) <= integer < 1 << 64:
         raise ValueError("seed is too large: expected an integer from -2^63 to 2^64 - 1")
     return integer
-
-
-def summands(measure: AnyMeasure, rows: NDArray[Any], average: Average) -> Floats:
-    """Return the values whose sums give a corpus score, ``(segments, ..., width)`` in float64.
-
-    For micro they are the counts of rows ``(segments, ..., fields)``, for macro the scores of the segments.
-    """
-    if average == "micro":
-        return rows.astype(np.float64)
-    width = math.prod(measure.score_shape)
-    return measure.score_rows(rows).reshape((*rows.shape[:-1], width))
 
 
 def score_corpora(measure: AnyMeasure, sums: Floats, segments: Floats, average: Average) -> Floats:
@@ -90,18 +86,27 @@ def clusters_of(measure: AnyMeasure, rows: NDArray[Any], average: Average, numbe
     """
     keys = _row_keys(rows.reshape(len(rows), -1))
     order = np.argsort(keys, kind="stable")
-    values = summands(measure, rows[order], average)
+    values = rows
+    if average == "macro":
+        values = measure.score_rows(rows).reshape((*rows.shape[:-1], math.prod(measure.score_shape)))
     if numbers is None:
-        return Clusters(values, np.ones(len(values)))
-    keys = keys[order]
-    by_cluster = np.argsort(numbers[order], kind="stable")
-    starts = np.diff(numbers[order][by_cluster], prepend=-1).nonzero()[0]
+        return Clusters(_to_floats(values)[order], np.ones(len(values)))
+    order = order[np.argsort(numbers[order], kind="stable")]
+    starts = np.diff(numbers[order], prepend=-1).nonzero()[0]
     counts = np.diff(starts, append=len(rows))
     # The sum of squares orders clusters whose rows have the same sum.
-    sums, squares = (np.add.reduceat(terms[by_cluster], starts) for terms in (keys, np.square(keys + 1)))
+    sums, squares = (np.add.reduceat(terms[order], starts) for terms in (keys, np.square(keys + 1)))
     cluster_order = np.lexsort((squares, sums))
-    cluster_values = np.add.reduceat(values[by_cluster], starts)  # (clusters, ..., width)
-    return Clusters(cluster_values[cluster_order], counts[cluster_order].astype(np.float64))
+    cluster_values = np.add.reduceat(values[order], starts)  # (clusters, ..., width)
+    return Clusters(_to_floats(cluster_values)[cluster_order], counts[cluster_order].astype(np.float64))
+
+
+def _to_floats(values: NDArray[Any]) -> NDArray[Any]:
+    """Return counts ``(clusters, ...)`` in float32 if all resamples' sums are exact there, else in float64."""
+    if values.dtype.kind == "f":
+        return values
+    is_exact = len(values) * int(values.max(initial=0)) <= _FLOAT32_LIMIT
+    return values.astype(np.float32 if is_exact else np.float64)
 
 
 def interval(scores: Floats, confidence: float) -> tuple[Floats, Floats]:
@@ -115,33 +120,53 @@ def interval(scores: Floats, confidence: float) -> tuple[Floats, Floats]:
     return ordered[outside], ordered[len(scores) - 1 - outside]
 
 
-def bootstrap_weights(clusters: int, resamples: int, seed: int) -> Iterator[Floats]:
-    """Yield how often each resample draws each cluster, ``(count, clusters)`` float64, a few at a time.
+def bootstrap_weights(clusters: int, resamples: int, seed: int) -> Iterator[Weights]:
+    """Yield how often each resample draws each cluster, ``(count, clusters)`` float32, a few at a time.
 
     Every array is overwritten when the next one is asked for.
     """
-    for drawn, weights in _draw(clusters, clusters, resamples, seed):
-        for row, row_weights in zip(drawn, weights, strict=True):
-            row_weights[:] = np.bincount(row, minlength=clusters)
+    for numbers, weights in _draw(clusters, resamples, seed):
+        numbers %= clusters
+        for drawn, row in zip(numbers, weights, strict=True):
+            row[:] = np.bincount(drawn, minlength=clusters)
         yield weights
 
 
-def swaps(clusters: int, trials: int, seed: int) -> Iterator[Floats]:
+def swaps(clusters: int, trials: int, seed: int) -> Iterator[Weights]:
     """Yield which clusters each trial swaps between two systems, 0 or 1, in arrays as ``bootstrap_weights`` does."""
-    for drawn, weights in _draw(2, clusters, trials, seed):
-        weights[:] = drawn
+    for numbers, weights in _draw(clusters, trials, seed):
+        numbers &= 1
+        weights[:] = numbers
         yield weights
 
 
-def _draw(bound: int, clusters: int, draws: int, seed: int) -> Iterator[tuple[Integers, Floats]]:
-    """Yield random numbers below ``bound`` for each draw and cluster, and room for weights, which is used again."""
+def _draw(clusters: int, draws: int, seed: int) -> Iterator[tuple[NDArray[np.uint32], Weights]]:
+    """Yield random numbers of 32 bits for each draw and cluster, and room for weights, which is used again."""
     generator = np.random.RandomState(seed & 0xFFFFFFFF)
     at_once = min(draws, max(_RESAMPLES_AT_ONCE, WEIGHTS_AT_ONCE // clusters))
-    weights = np.empty((at_once, clusters))
+    weights = np.empty((at_once, clusters), np.float32)
     for first in range(0, draws, at_once):
         count = min(at_once, draws - first)
-        numbers = generator.randint(0, 1 << 32, (count, clusters), np.uint32)
-        yield (numbers % bound).astype(np.int64), weights[:count]
+        yield generator.randint(0, 1 << 32, (count, clusters), np.uint32), weights[:count]
+
+
+def weighted_sums(weights: Weights, values: NDArray[Any]) -> NDArray[Any]:
+    """Return the sums ``(draws, width)`` of values ``(clusters, width)`` under each row of weights.
+
+    The product is computed in parts, without the threads of BLAS.
+    """
+    draws, clusters = weights.shape
+    width = values.shape[1]
+    height = min(draws, max(1, math.isqrt(_MULTIPLICATIONS // width)))
+    depth = max(1, _MULTIPLICATIONS // (height * width))
+    sums = np.zeros((draws, width), values.dtype)
+    room = np.empty((height, width), values.dtype)
+    for start in range(0, clusters, depth):
+        for first in range(0, draws, height):
+            part = weights[first : first + height, start : start + depth].astype(values.dtype, copy=False)
+            product = np.matmul(part, values[start : start + depth], out=room[: len(part)])
+            sums[first : first + height] += product
+    return sums
 
 
 def _row_keys(rows: NDArray[Any]) -> NDArray[Any]:
@@ -155,4 +180,4 @@ def _row_keys(rows: NDArray[Any]) -> NDArray[Any]:
     if rows.dtype.kind == "f":
         return (rows * ((numbers & np.uint64((1 << 53) - 1)) * 2.0**-53)).sum(1)
     factors = (numbers % np.uint64(1 << 63)).astype(np.int64) - (1 << 62)
-    return (rows * factors).sum(1)
+    return rows @ factors

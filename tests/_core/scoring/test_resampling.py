@@ -34,7 +34,7 @@ def _places(measure: Any, rows: np.ndarray, average: Any, numbers: Sequence[int]
     values = rows if average == "micro" else measure.score_rows(rows).reshape(len(rows), -1)
     by_sum = {np.round(values[of_one].sum(0), 9).tobytes(): of_one for of_one in places}
     clusters = clusters_of(measure, rows, average, np.array(numbers))
-    return [by_sum[np.round(sums, 9).astype(values.dtype).tobytes()] for sums in clusters.values]
+    return [by_sum[np.round(sums.astype(values.dtype), 9).tobytes()] for sums in clusters.values]
 
 
 @pytest.mark.parametrize("draw", [bootstrap_weights, swaps])
