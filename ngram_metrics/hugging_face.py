@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,12 +18,13 @@ from ngram_metrics._core.basics.option_checks import checked_bool, refuse_averag
 from ngram_metrics._core.scoring.scorer import scorer_of
 from ngram_metrics._core.text.foreign_values import list_column, refuse_missing
 from ngram_metrics._core.text.input_forms import is_dense, to_tensor_or_list
-from ngram_metrics._core.text.messages import pluralize, shortened
+from ngram_metrics._core.text.messages import pluralize, shortened, warn_user
 from ngram_metrics._torchmetrics.accumulator import Accumulator
+from ngram_metrics._torchmetrics.outputs import Outputs
 from ngram_metrics._torchmetrics.values import Item, Metrics, computed_values, copy_metrics
 
 if TYPE_CHECKING:
-    from transformers import EvalPrediction, PreTrainedTokenizerBase
+    from transformers import EvalPrediction, PreTrainedTokenizerBase, Trainer
 
 __all__ = ["ComputeMetrics", "Reward"]
 
@@ -40,10 +43,18 @@ class ComputeMetrics:
         metrics: a metric, several metrics, or a ``MetricCollection``; they are copied.
         tokenizer: decodes ids to text, without special tokens and negative ids such as -100. None to score the ids
             themselves, for metrics with a ``pad_id`` that contains all ids that are not tokens.
+        samples: how many of the first segments a trainer logs, and how many of those with the lowest score of the first
+            metric; see ``attach``.
+        outputs: a folder in which each evaluation writes all segments to ``step-500.jsonl``, for
+            ``ngram_metrics.evaluate``; see ``attach``.
+        sources: the source of each segment of the evaluated data set, which is shown beside it.
+        groups: for a ``GroupedMetric``, the label of each segment of the evaluated data set.
+        details: whether ``<name>_brevity_penalty`` and ``<name>_length_ratio`` of BLEU are returned too.
 
     Raises:
         ValueError: a metric with ``average="none"``, which does not compute a single number; two metrics that write
-            one name.
+            one name; a negative number of samples.
+        TypeError: samples or outputs with a metric of another package.
 
     Example:
         >>> import numpy as np
@@ -56,14 +67,30 @@ class ComputeMetrics:
     """
 
     @named_arguments
-    def __init__(self, metrics: Metrics, tokenizer: PreTrainedTokenizerBase | None = None) -> None:
+    def __init__(
+        self,
+        metrics: Metrics,
+        tokenizer: PreTrainedTokenizerBase | None = None,
+        samples: int = 0,
+        outputs: str | os.PathLike[str] | None = None,
+        sources: Sequence[str] | None = None,
+        groups: Sequence[str] | None = None,
+        details: bool = False,
+    ) -> None:
         self.tokenizer = tokenizer
+        self.sources, self.groups = sources, groups
         self.metrics = copy_metrics(metrics)
-        for name, metric in self.metrics.items(keep_base=True, copy_state=False):
+        named = dict(self.metrics.items(keep_base=True, copy_state=False))
+        for name, metric in named.items():
             refuse_average_none(name, metric)
             for module in metric.modules():  # a value of ROUGE contains the metric
                 if isinstance(module, Metric):
                     module.distributed_available_fn = _never
+        self._outputs = None
+        if samples or details or outputs is not None:  # not for metrics of other packages
+            self._outputs = Outputs(named, Accumulator, samples, outputs, details)
+        self._counted = 0
+        self._is_finished = self._is_attached = False
 
     def __call__(self, prediction: EvalPrediction, compute_result: bool | None = None) -> dict[str, float]:
         """Count a batch, or all batches at once.
@@ -84,6 +111,8 @@ class ComputeMetrics:
                 metrics that write one name; without a tokenizer, a metric with an option for text.
         """
         is_last = compute_result is None or compute_result
+        if self._is_finished:  # what the evaluation before has left is written
+            self.reset()
         try:
             for batch in _batches(prediction):
                 preds, target = map(self._read, batch)
@@ -93,28 +122,85 @@ class ComputeMetrics:
         except BaseException:
             self.reset()
             raise
-        if is_last:
-            self.reset()
         return values
 
     def reset(self) -> None:
         """Forget all batches."""
         self.metrics.reset()
+        self._counted = 0
+        self._is_finished = False
+        if self._outputs is not None:
+            self._outputs.clear()
+
+    def attach(self, trainer: Trainer) -> None:
+        """Log the samples and write the outputs of each evaluation of a trainer.
+
+        The samples go where the trainer reports to: as Markdown to TensorBoard and MLflow, as a table to Weights &
+        Biases. Process 0 writes the outputs of ``evaluate`` to the folder, and those with another
+        ``metric_key_prefix``, such as ``test`` of ``predict``, to a folder in it. After a training with
+        ``load_best_model_at_end`` the number of the file is that of the best step.
+        """
+        from transformers import TrainerCallback
+
+        class Writer(TrainerCallback):
+            on_evaluate = on_predict = staticmethod(partial(self._write, trainer))
+
+        trainer.add_callback(Writer())
+        self._is_attached = True
+
+    def _write(self, trainer: Any, args: Any, state: Any, control: Any, metrics: dict[str, float], **_: Any) -> None:
+        """Write samples and outputs after an evaluation, with the arguments of a callback's event."""
+        if self._outputs is None or not self._is_finished or not state.is_world_process_zero:
+            return
+        prefix = next(name for name in metrics if name.endswith("_runtime")).removesuffix("_runtime")
+        step = state.global_step
+        if args.load_best_model_at_end and state.best_model_checkpoint and not trainer.is_in_train:
+            step = int(state.best_model_checkpoint.rpartition("-")[2])
+        self._outputs.write(step, prefix.removeprefix("eval").strip("_"))
+        name, text = f"{prefix}/samples", self._outputs.markdown()
+        for callback in trainer.callback_handler.callbacks:
+            kind = type(callback).__name__
+            if kind == "TensorBoardCallback" and callback.tb_writer is not None:
+                callback.tb_writer.add_text(name, text, state.global_step)
+            elif kind == "MLflowCallback":
+                import mlflow
+
+                mlflow.log_text(text, f"{name}/{state.global_step}.md")
+            elif kind == "WandbCallback":
+                import wandb
+
+                table = wandb.Table(columns=self._outputs.columns, data=self._outputs.rows)
+                wandb.log({name: table, "train/global_step": state.global_step})
 
     def _update(self, preds: Tensor | list[str], target: Tensor | list[str]) -> None:
+        rows = slice(self._counted, self._counted + len(preds))
         try:
-            self.metrics.update(preds, target)
+            self.metrics.update(preds, target, **({} if self.groups is None else {"groups": self.groups[rows]}))
         except (TypeError, ValueError) as error:
             if self.tokenizer is None:
                 advice = "the ids themselves are scored: to score their text, pass the tokenizer as the second argument"
                 raise type(error)(f"{error} ({advice})") from error
             raise
+        if self._outputs is not None:
+            self._outputs.add(preds, target, None if self.sources is None else self.sources[rows])
+        self._counted = rows.stop
 
     def _values(self) -> dict[str, float]:
+        """Return the values of all batches, and forget the counts."""
+        for name, column in (("sources", self.sources), ("groups", self.groups)):
+            if column is not None and len(column) != self._counted:
+                raise ValueError(f"{pluralize(self._counted, 'segment')} and {len(column)} {name}: expected as many")
         # The names that metrics.compute() gives depend on the other metrics.
-        written = {name: computed_values(name, metric) for name, metric in self.metrics.items(copy_state=False)}
-        refuse_equal_names(written.items())
-        return {name: float(value) for values in written.values() for name, value in values.items()}
+        written = [(name, computed_values(name, metric)) for name, metric in self.metrics.items(copy_state=False)]
+        if self._outputs is not None:
+            self._outputs.finish(is_shared=False)
+            written.append(("details", self._outputs.details))
+            if self._outputs.is_kept and not self._is_attached:
+                warn_user("samples and outputs are not written: expected a call of attach(trainer) before")
+        refuse_equal_names(written)
+        self.metrics.reset()
+        self._is_finished = True
+        return {name: float(value) for _, values in written for name, value in values.items()}
 
     def _read(self, side: object) -> Tensor | list[str]:
         # Some models return a tuple of their predictions and their caches.

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from torchmetrics import MetricCollection
 
 from ngram_metrics._core.basics.keywords import named_arguments
-from ngram_metrics._core.scoring.segment_table import SegmentTable
+from ngram_metrics._core.basics.output import write_file
 from ngram_metrics._core.text.messages import warn_user
 from ngram_metrics._torchmetrics.accumulator import Accumulator
+from ngram_metrics._torchmetrics.outputs import Outputs
 from ngram_metrics._torchmetrics.values import Metrics, computed_values, copy_metrics
 
 try:
@@ -23,27 +25,28 @@ except ImportError as error:
 __all__ = ["ScoresCallback"]
 
 #: Loggers by name, because pytorch_lightning has other classes. DummyLogger, of a fast_dev_run, keeps nothing.
-_TAKE_TEXT = {"TensorBoardLogger", "WandbLogger", "MLFlowLogger", "CometLogger", "DummyLogger"}
+_TAKE_TEXT = {"TensorBoardLogger", "WandbLogger", "MLFlowLogger", "CometLogger", "CSVLogger", "DummyLogger"}
 
 
 class _Scored(NamedTuple):
-    """The metrics and the table of one data loader, whose values have names that end with the suffix."""
+    """The metrics and the outputs of one data loader, whose values have names that end with the suffix."""
 
     suffix: str
     metrics: MetricCollection
-    table: SegmentTable
+    outputs: Outputs
 
 
 class ScoresCallback(Callback):
-    """Scores what ``validation_step`` and ``test_step`` return, logs the values and writes the first segments.
+    """Scores what ``validation_step`` and ``test_step`` return, and writes values, samples and outputs.
 
     The page is docs/guides/lightning.md. A step returns a dict with ``preds`` and ``target``, as ``update`` of the
-    metrics takes them. At the end of the epoch every process logs the values of all processes' segments, so that
-    ``EarlyStopping`` and ``ModelCheckpoint`` can monitor ``val/chrf``, in any order of the callbacks; their ``mode`` is
-    ``"max"``. Process 0 then writes the signatures and
-    its first segments with their scores: to TensorBoard, MLflow and Comet as Markdown, to Weights & Biases as
-    configuration and a table. Other loggers, which cannot store text, get a warning, and the signatures as
-    hyperparameters. The sanity check writes nothing.
+    metrics takes them, and may add ``groups`` for a ``GroupedMetric``, and ``source``, a text for each segment. At the
+    end of the epoch every process logs the values of all processes' segments, so that ``EarlyStopping`` and
+    ``ModelCheckpoint`` can monitor ``val/chrf``, in any order of the callbacks; their ``mode`` is ``"max"``. Process 0
+    then writes the signatures and the samples, segments with their scores: to TensorBoard, MLflow and Comet as
+    Markdown, to Weights & Biases as configuration and a table, and for a ``CSVLogger`` as files in its folder. Other
+    loggers, which cannot store text, get a warning, and the signatures as hyperparameters. The sanity check writes
+    nothing.
 
     A value has the name of its metric after ``val/`` or ``test/``: ``val/chrf``, with an interval also
     ``val/chrf_low`` and ``val/chrf_high``, of ROUGE ``val/rouge_rougeL_fmeasure`` and so on. Several data loaders are
@@ -51,13 +54,18 @@ class ScoresCallback(Callback):
 
     Args:
         metrics: metrics of this package by name, or a ``MetricCollection`` of them; a metric or a list of metrics has
-            the names of the classes. They are copied.
-        segments: the number of segments to write, at least 0; ids are written as numbers.
+            the names of the classes. They are copied. ``100 * Bleu()`` and ``rouge["rougeL_fmeasure"]`` are taken too.
+        samples: how many of the first segments to write, and how many of those with the lowest score of the first
+            metric; ids are written as numbers.
+        outputs: a folder in which each validation of a fit writes all segments to ``step-500.jsonl``, after the number
+            of optimizer steps, for ``ngram_metrics.evaluate``. ``Trainer.validate`` and ``Trainer.test`` write to the
+            folders ``val`` and ``test`` in it.
+        details: whether ``<name>_brevity_penalty`` and ``<name>_length_ratio`` of BLEU are logged too.
 
     Raises:
         TypeError: a metric of another package; in a run, a step that returns another object.
         ValueError: no metric, or one with ``average="none"``; two metrics that write one name; a negative number of
-            segments.
+            samples.
 
     Example:
         >>> from ngram_metrics import Bleu, ChrF
@@ -67,27 +75,33 @@ class ScoresCallback(Callback):
     """
 
     @named_arguments
-    def __init__(self, metrics: Metrics, segments: int = 5) -> None:
+    def __init__(
+        self,
+        metrics: Metrics,
+        samples: int = 5,
+        outputs: str | os.PathLike[str] | None = None,
+        details: bool = False,
+    ) -> None:
         self.metrics = copy_metrics(metrics)
-        self.segments = segments
+        self.samples, self.outputs, self.details = samples, outputs, details
         self._made: dict[tuple[str, str], _Scored] = {}
         self._scored = [self._make("val", "")]  # refuses wrong arguments
 
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
         """Warn before the training about loggers that cannot store text."""
         others = [type(logger).__name__ for logger in trainer.loggers if not _names(logger) & _TAKE_TEXT]
-        if others and self.segments and trainer.is_global_zero:
-            warn_user(f"{', '.join(others)} cannot store text: the segments are not written")
+        if others and self.samples and trainer.is_global_zero:
+            warn_user(f"{', '.join(others)} cannot store text: the samples are not written")
 
     def on_validation_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Forget what was scored before."""
         loaders = len(trainer.num_test_batches if trainer.testing else trainer.num_val_batches)
         suffixes = [f"/dataloader_idx_{index}" for index in range(loaders)] if loaders > 1 else [""]
         self._scored = [self._make(_stage(trainer), suffix) for suffix in suffixes]
-        for _, metrics, table in self._scored:
+        for _, metrics, outputs in self._scored:
             metrics.to(pl_module.device)
             metrics.reset()
-            table.clear()
+            outputs.clear()
 
     def on_validation_batch_end(
         self,
@@ -107,28 +121,29 @@ class ScoresCallback(Callback):
             step = "test_step" if trainer.testing else "validation_step"
             actual = f"a dict with {list(outputs)}" if isinstance(outputs, Mapping) else type(outputs).__name__
             raise TypeError(f"{step} must return a dict with 'preds' and 'target', got {actual}")
-        _, metrics, table = self._scored[dataloader_idx]
-        metrics.update(outputs["preds"], outputs["target"])
-        if trainer.is_global_zero:
-            table.add(outputs["preds"], outputs["target"])
+        scored = self._scored[dataloader_idx]
+        groups = {"groups": outputs["groups"]} if "groups" in outputs else {}
+        scored.metrics.update(outputs["preds"], outputs["target"], **groups)  # only a GroupedMetric takes groups
+        scored.outputs.add(outputs["preds"], outputs["target"], outputs.get("source"))
 
     def on_validation_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Log the values, and write signatures and segments."""
-        for suffix, metrics, table in self._scored:
-            values: dict[str, Any] = {}
-            signatures: dict[str, str] = {}
-            # On every process, because a value and a signature gather the states of all.
+        """Log the values, and write signatures, samples and outputs."""
+        for suffix, metrics, outputs in self._scored:
+            outputs.finish()
+            values: dict[str, Any] = dict(outputs.details)
             for name, metric in metrics.items(copy_state=False):
-                values |= computed_values(f"{_stage(trainer)}/{name}", metric)
-                signatures[f"{_stage(trainer)}/{name}{suffix}"] = str(metric.signature)
+                values |= computed_values(name, metric)
             # The mean of equal values changes nothing; without sync_dist Lightning warns.
-            logged = {f"{name}{suffix}": value for name, value in values.items()}
+            logged = {f"{_stage(trainer)}/{name}{suffix}": value for name, value in values.items()}
             pl_module.log_dict(logged, sync_dist=True, add_dataloader_idx=False)
             if trainer.is_global_zero and not trainer.sanity_checking:
+                # Not in the folder of the fit: the weights may be those of another step.
+                place = "" if trainer.state.fn == "fit" else _stage(trainer)
+                outputs.write(trainer.global_step, (place + suffix).strip("/"))
                 # The step of the logged values, which Lightning's callbacks read in the same way.
                 step = trainer.fit_loop.epoch_loop._batches_that_stepped
                 for logger in trainer.loggers:
-                    _write(logger, f"{_stage(trainer)}/segments{suffix}", table, signatures, step)
+                    _write(logger, _stage(trainer), suffix, outputs, step)
 
     on_test_epoch_start = on_validation_epoch_start
     on_test_batch_end = on_validation_batch_end
@@ -138,14 +153,15 @@ class ScoresCallback(Callback):
         if (stage, suffix) not in self._made:
             metrics = self.metrics.clone()
             named = dict(metrics.items(copy_state=False))
-            self._made[stage, suffix] = _Scored(suffix, metrics, SegmentTable(named, Accumulator, self.segments))
+            outputs = Outputs(named, Accumulator, self.samples, self.outputs, self.details)
+            self._made[stage, suffix] = _Scored(suffix, metrics, outputs)
         return self._made[stage, suffix]
 
 
-def _write(logger: Any, name: str, table: SegmentTable, signatures: Mapping[str, str], step: int) -> None:
-    """Write segments and signatures to a logger, with the functions that it has for them."""
+def _write(logger: Any, stage: str, suffix: str, outputs: Outputs, step: int) -> None:
+    """Write samples and signatures to a logger, with the functions that it has for them."""
     kind = _names(logger)
-    text = table.markdown(signatures)
+    name, text = f"{stage}/samples{suffix}", outputs.markdown()
     if "TensorBoardLogger" in kind:
         logger.experiment.add_text(name, text, step)
     elif "MLFlowLogger" in kind:
@@ -153,9 +169,12 @@ def _write(logger: Any, name: str, table: SegmentTable, signatures: Mapping[str,
     elif "CometLogger" in kind:
         logger.experiment.log_text(text, step=step, metadata={"name": name})
     else:
-        logger.log_hyperparams({f"{of}/signature": signature for of, signature in signatures.items()})
-        if "WandbLogger" in kind and table.rows:
-            logger.log_text(name, columns=table.columns, data=table.rows, step=step)
+        logger.log_hyperparams({f"{stage}/{of}{suffix}/signature": text for of, text in outputs.signatures.items()})
+        if "WandbLogger" in kind and outputs.rows:
+            logger.log_text(name, columns=outputs.columns, data=outputs.rows, step=step)
+        elif "CSVLogger" in kind:
+            os.makedirs(os.path.join(logger.log_dir, name), exist_ok=True)
+            write_file(os.path.join(logger.log_dir, name, f"{step}.md"), text)
 
 
 def _names(logger: object) -> set[str]:

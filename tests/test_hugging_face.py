@@ -1,15 +1,21 @@
 """Metrics as ``compute_metrics`` of a Trainer and as a reward of TRL, on what these hand over and on tiny models."""
 
+import json
 import pickle
+import sys
+from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
+import sacrebleu
 import torch
+from torch.utils.tensorboard import SummaryWriter
 from torchmetrics import MetricCollection
 from torchmetrics.text import BLEUScore
 from torchmetrics.text import ROUGEScore as OtherROUGEScore
 
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
+from ngram_metrics import Bleu, ChrF, GroupedMetric, NgramOverlap, ROUGEScore
 from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
 from ngram_metrics.hugging_face import ComputeMetrics, Reward
 
@@ -96,6 +102,125 @@ def test_a_list_of_batches_is_read_as_batches(tokenizer, prediction, tuples):
     assert compute_metrics(tuple(prediction)) == compute_metrics([*prediction]) == expected
     # One batch of the same sentences as three rows of ids.
     assert compute_metrics((prediction.predictions.tolist(), prediction.label_ids.tolist())) == expected
+
+
+class TensorBoardCallback:
+    def __init__(self):
+        self.tb_writer = mock.create_autospec(SummaryWriter, instance=True)
+
+
+WandbCallback, MLflowCallback = (type(name, (), {}) for name in ("WandbCallback", "MLflowCallback"))
+
+
+def trainer_of(*callbacks, **state):
+    """A trainer with the attributes that are read, and the event of its callback."""
+    trainer = mock.Mock(is_in_train=True)
+    trainer.callback_handler.callbacks = list(callbacks)
+    state = {"global_step": 500, "best_model_checkpoint": "runs/checkpoint-300", "is_world_process_zero": True, **state}
+
+    def finish(prefix="eval", load_best_model_at_end=True):
+        (callback,) = trainer.add_callback.call_args.args
+        arguments = SimpleNamespace(load_best_model_at_end=load_best_model_at_end), SimpleNamespace(**state), None
+        event = callback.on_predict if prefix == "test" else callback.on_evaluate
+        event(*arguments, metrics={f"{prefix}_runtime": 1.0, f"{prefix}_loss": 1.0}, model=None)
+
+    trainer.finish = finish
+    return trainer
+
+
+def test_each_evaluation_writes_samples_and_outputs(tokenizer, prediction, tmp_path, monkeypatch):
+    metrics = {"chrf": 100 * ChrF(), "bleu": Bleu()}
+    sources = ["le chat", "il dormait", "un chien"]
+    scores = ComputeMetrics(metrics, tokenizer, samples=1, outputs=tmp_path, sources=sources, details=True)
+    board = TensorBoardCallback()
+    trainer = trainer_of(board, WandbCallback(), MLflowCallback())
+    scores.attach(trainer)
+    wandb, mlflow = mock.Mock(), mock.Mock()
+    monkeypatch.setitem(sys.modules, "wandb", wandb)
+    monkeypatch.setitem(sys.modules, "mlflow", mlflow)
+    swapped = transformers.EvalPrediction(prediction.predictions[[1, 2, 0]], prediction.label_ids)
+    for whole in (swapped, prediction):  # two evaluations, batch by batch
+        for rows in (slice(0, 2), slice(2, 3)):
+            batch = whole.predictions[rows], whole.label_ids[rows]
+            values = scores(batch, compute_result=rows.stop == 3)
+        trainer.finish()
+    expected = sacrebleu.corpus_bleu(TEXTS, [REFERENCES])
+    assert values["bleu_brevity_penalty"] == pytest.approx(expected.bp)
+    assert values["bleu_length_ratio"] == pytest.approx(expected.sys_len / expected.ref_len)
+    lines = [json.loads(line) for line in (tmp_path / "step-500.jsonl").read_text().splitlines()]
+    assert [(line["source"], line["hypothesis"]) for line in lines] == list(zip(sources, TEXTS, strict=True))
+    of_segments = chrf_score(TEXTS, REFERENCES, average="none").tolist()
+    assert [line["chrf"] for line in lines] == pytest.approx([100 * score for score in of_segments])
+    assert [line["references"] for line in lines] == [[reference] for reference in REFERENCES]
+    # The first segment, and the worst of the others.
+    assert of_segments[2] > of_segments[1]
+    name, text, step = board.tb_writer.add_text.call_args.args
+    assert (name, step) == ("eval/samples", 500)
+    assert [row.split(" | ")[2] for row in text.splitlines()[2:4]] == [TEXTS[0], TEXTS[1]]
+    assert "- bleu: `nrefs:1|" in text
+    assert mlflow.log_text.call_args == mock.call(text, "eval/samples/500.md")
+    table = wandb.Table.call_args.kwargs
+    assert table["columns"] == ["line", "source", "hypothesis", "references", "chrf", "bleu"]
+    assert [row[:3] for row in table["data"]] == [[1, sources[0], TEXTS[0]], [2, sources[1], TEXTS[1]]]
+    assert wandb.log.call_args == mock.call({"eval/samples": wandb.Table.return_value, "train/global_step": 500})
+
+
+def test_outputs_have_the_step_of_the_weights_and_the_name_of_the_data(tokenizer, prediction, tmp_path):
+    scores = ComputeMetrics(ChrF(), tokenizer, outputs=tmp_path)
+    trainer = trainer_of()
+    scores.attach(trainer)
+
+    def files():
+        return {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.jsonl")}
+
+    trainer.finish()  # of an evaluation without predictions
+    assert files() == set()
+    scores(prediction)
+    trainer.finish()
+    scores(prediction)
+    trainer.finish("eval_de")
+    assert files() == {"step-500.jsonl", "de/step-500.jsonl"}
+    trainer.is_in_train = False  # the best weights are loaded
+    scores(prediction)
+    trainer.finish()
+    scores(prediction)
+    trainer.finish("test")
+    scores(prediction)
+    trainer.finish("final", load_best_model_at_end=False)
+    written = {"step-300.jsonl", "test/step-300.jsonl", "final/step-500.jsonl"}
+    assert files() == {"step-500.jsonl", "de/step-500.jsonl"} | written
+    other = trainer_of(is_world_process_zero=False, global_step=900)
+    scores.attach(other)
+    scores(prediction)
+    other.finish()
+    assert "step-900.jsonl" not in files()
+
+
+def test_groups_are_those_of_the_data_set_batch_by_batch(tokenizer, prediction):
+    languages = ["de", "fr", "de"]
+    scores = ComputeMetrics({"chrf": GroupedMetric(ChrF(), ["de", "fr"]), "bleu": Bleu()}, tokenizer, groups=languages)
+    of_german = chrf_score(TEXTS[::2], REFERENCES[::2], average="micro").item()
+    for _ in range(2):
+        for row in range(3):
+            batch = prediction.predictions[row : row + 1], prediction.label_ids[row : row + 1]
+            values = scores(batch, compute_result=row == 2)
+        assert values["chrf_de"] == pytest.approx(of_german)
+        assert values["chrf_fr"] == pytest.approx(chrf_score(TEXTS[1:2], REFERENCES[1:2]).item())
+        assert values["bleu"] == pytest.approx(bleu_score(TEXTS, REFERENCES).item())
+
+
+def test_wrong_outputs_are_told(tokenizer, prediction):
+    with pytest.warns(UserWarning, match=r"samples and outputs are not written: expected a call of attach\(trainer\)"):
+        ComputeMetrics(ChrF(), tokenizer, samples=1)(prediction)
+    for sources in (["a", "b"], ["a", "b", "c", "d"]):
+        scores = ComputeMetrics(ChrF(), tokenizer, samples=1, sources=sources)
+        with pytest.raises(ValueError, match=rf"^3 segments and {len(sources)} sources: expected as many$"):
+            scores(prediction)
+    with pytest.raises(TypeError, match="the metric x is a BLEUScore of torchmetrics"):
+        ComputeMetrics({"x": BLEUScore()}, samples=1)
+    clashing = {"bleu": Bleu(), "bleu_length_ratio": ChrF()}
+    with pytest.raises(ValueError, match="both write 'bleu_length_ratio'"):
+        ComputeMetrics(clashing, tokenizer, details=True)(prediction)
 
 
 ROW = np.ones((1, 2), int)

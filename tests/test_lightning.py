@@ -1,6 +1,7 @@
 """ScoresCallback under a real Trainer: what loggers and other callbacks are given of a fit, a validation and a test."""
 
 import csv
+import json
 import re
 import warnings
 from collections.abc import Sequence
@@ -9,14 +10,15 @@ from typing import Any
 from unittest import mock
 
 import pytest
+import sacrebleu
 import torch
 from ignite.engine import Engine
-from logged import COLUMNS, events, expected, segments_of, texts
+from logged import COLUMNS, events, expected, samples_of, texts
 from metrics.trainers import Batches, Trainer, trainer
 from torchmetrics import MetricCollection
 
 import ngram_metrics.ignite
-from ngram_metrics import Bleu, ChrF, ROUGEScore
+from ngram_metrics import Bleu, ChrF, GroupedMetric, ROUGEScore, evaluate
 from ngram_metrics.functional import bleu_score, chrf_score
 from ngram_metrics.hugging_face import ComputeMetrics
 from ngram_metrics.lightning import ScoresCallback
@@ -25,7 +27,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from lightning.pytorch import LightningModule
     from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
-    from lightning.pytorch.loggers import CometLogger, CSVLogger, MLFlowLogger, TensorBoardLogger, WandbLogger
+    from lightning.pytorch.loggers import CometLogger, CSVLogger, Logger, MLFlowLogger, TensorBoardLogger, WandbLogger
 
 REFERENCES = ["the cat sat on the mat", "it was asleep", "a dog ran home", "we saw it"]
 #: What the model writes in each epoch: the second is the best.
@@ -39,9 +41,9 @@ BATCHES = [[0, 1], [2, 3]]
 
 
 class Model(LightningModule):
-    def __init__(self, returned: Any = None) -> None:
+    def __init__(self, returned: Any = None, has_sources: bool = False) -> None:
         super().__init__()
-        self.layer, self.returned = torch.nn.Linear(4, 1), returned
+        self.layer, self.returned, self.has_sources = torch.nn.Linear(4, 1), returned, has_sources
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         return torch.optim.SGD(self.parameters(), lr=0.1)
@@ -52,6 +54,7 @@ class Model(LightningModule):
     def validation_step(self, batch: list[int], index: int, dataloader_idx: int = 0) -> Any:
         written = WRITTEN[(self.current_epoch + dataloader_idx) % 3]
         found = {"preds": [written[n] for n in batch], "target": [REFERENCES[n] for n in batch], "loss": torch.ones(())}
+        found |= {"source": list(map(str, batch))} if self.has_sources else {}
         return self.returned if self.returned is not None else found
 
     test_step = validation_step
@@ -59,12 +62,12 @@ class Model(LightningModule):
 
 def scores(**options: Any) -> ScoresCallback:
     rouge = ROUGEScore(rouge_keys="rougeL")
-    return ScoresCallback({"bleu": Bleu(), "chrf": ChrF(confidence=0.9), "rouge": rouge}, **options)
+    return ScoresCallback({"chrf": ChrF(confidence=0.9), "bleu": Bleu(), "rouge": rouge}, **options)
 
 
-def fit(folder: Path, callbacks: Sequence[Any], **options: Any) -> Any:
+def fit(folder: Path, callbacks: Sequence[Any], has_sources: bool = False, **options: Any) -> Any:
     fitting = trainer(folder, max_epochs=3, callbacks=callbacks, log_every_n_steps=1, **options)
-    fitting.fit(Model(), Batches([torch.ones(2, 4)] * 2), Batches(BATCHES))
+    fitting.fit(Model(has_sources=has_sources), Batches([torch.ones(2, 4)] * 2), Batches(BATCHES))
     return fitting
 
 
@@ -75,13 +78,13 @@ def values_of(epoch: int) -> dict[str, float]:
     return {"bleu": float(bleu), **{name: float(value) for name, value in chrf.compute().items()}}
 
 
-def test_a_fit_writes_values_intervals_signatures_and_the_same_segments_each_epoch(tmp_path: Path):
+def test_a_fit_writes_values_intervals_signatures_and_samples_each_epoch(tmp_path: Path):
     best = ModelCheckpoint(monitor="val/chrf", mode="max", filename="best-{epoch}")
     stopper = EarlyStopping(monitor="val/chrf", mode="max", patience=1)
     logger = TensorBoardLogger(tmp_path, name="")
     # The stopper stands first, and the sanity check validates once more.
     fit(
-        *(tmp_path, [stopper, scores(segments=3), best]),
+        *(tmp_path, [stopper, scores(samples=1), best]),
         **{"logger": logger, "num_sanity_val_steps": 2, "enable_checkpointing": True},
     )
     assert stopper.stopped_epoch == 2
@@ -92,11 +95,11 @@ def test_a_fit_writes_values_intervals_signatures_and_the_same_segments_each_epo
         assert [point.step for point in points] == [1, 3, 5]
         assert [point.value for point in points] == pytest.approx([values_of(epoch)[name] for epoch in range(3)])
     assert len(written.Scalars("val/rouge_rougeL_fmeasure")) == 3
-    for epoch, (step, text) in enumerate(texts(logger.log_dir, "val/segments")):
+    for epoch, (step, text) in enumerate(texts(logger.log_dir, "val/samples")):
         assert step == 1 + 2 * epoch
-        assert segments_of(text) == expected(WRITTEN[epoch], REFERENCES, 3)
-        assert "- val/bleu: `nrefs:1|avg:micro|unit:text|case:mixed|eff:no|tok:13a|smooth:exp|" in text
-        assert "- val/chrf: `nrefs:1|bs:1000|" in text
+        assert samples_of(text) == expected(WRITTEN[epoch], REFERENCES, 1)
+        assert "- bleu: `nrefs:1|avg:micro|unit:text|case:mixed|eff:no|tok:13a|smooth:exp|" in text
+        assert "- chrf: `nrefs:1|bs:1000|" in text
     assert epoch == 2
 
 
@@ -117,19 +120,22 @@ def test_other_loggers_are_given_what_they_take(tmp_path: Path):
     mlflow.experiment, mlflow.run_id = mock.create_autospec(Client, instance=True), "run 7"
     comet.experiment = mock.create_autospec(Experiment, instance=True)
     lists = CSVLogger(tmp_path, name="")
-    with pytest.warns(UserWarning, match="CSVLogger cannot store text: the segments are not written") as warned:
-        fit(tmp_path, [scores(segments=2)], logger=[wandb, mlflow, comet, lists])
+    other = mock.create_autospec(Logger, instance=True)
+    with pytest.warns(UserWarning, match="MagicMock cannot store text: the samples are not written") as warned:
+        fit(tmp_path, [scores(samples=2)], logger=[wandb, mlflow, comet, lists, other])
     assert len([warning for warning in warned if "cannot store text" in str(warning.message)]) == 1
     for epoch, step in enumerate((1, 3, 5)):
         (key,), table = wandb.log_text.call_args_list[epoch]
-        assert (key, table["step"]) == ("val/segments", step)
+        assert (key, table["step"]) == ("val/samples", step)
         assert table["columns"] == COLUMNS
-        assert [[*row[:2], f"{row[3]:.4f}"] for row in table["data"]] == expected(WRITTEN[epoch], REFERENCES, 2)
+        assert [[*row[1:3], f"{row[3]:.4f}"] for row in table["data"]] == expected(WRITTEN[epoch], REFERENCES, 2)
         run, text, path = mlflow.experiment.log_text.call_args_list[epoch].args
-        assert (run, path) == ("run 7", f"val/segments/{step}.md")
-        assert segments_of(text) == expected(WRITTEN[epoch], REFERENCES, 2)
+        assert (run, path) == ("run 7", f"val/samples/{step}.md")
+        assert samples_of(text) == expected(WRITTEN[epoch], REFERENCES, 2)
         call = comet.experiment.log_text.call_args_list[epoch]
-        assert call == mock.call(text, step=step, metadata={"name": "val/segments"})
+        assert call == mock.call(text, step=step, metadata={"name": "val/samples"})
+        assert Path(lists.log_dir, f"val/samples/{step}.md").read_text() == text
+    assert wandb.log_hyperparams.call_args == other.log_hyperparams.call_args
     (config,) = wandb.log_hyperparams.call_args.args
     assert config["val/chrf/signature"].startswith("nrefs:1|bs:1000|seed:12345|avg:micro|unit:text|")
     assert config["val/chrf/signature"] in Path(lists.log_dir, "hparams.yaml").read_text().replace("\n  ", " ")
@@ -138,12 +144,54 @@ def test_other_loggers_are_given_what_they_take(tmp_path: Path):
     assert values == pytest.approx([values_of(epoch)["chrf_low"] for epoch in range(3)])
 
 
+def test_each_validation_of_a_fit_writes_all_segments_to_a_file_that_evaluate_reads(tmp_path: Path):
+    metrics = {"bleu": 100 * Bleu(), "rougeL": ROUGEScore(rouge_keys="rougeL")["rougeL_fmeasure"]}
+    callback = ScoresCallback(metrics, samples=0, outputs=tmp_path / "outputs", details=True)
+    fitted = fit(tmp_path, [callback], has_sources=True, num_sanity_val_steps=2)
+    for epoch, (name, result) in enumerate(evaluate(tmp_path / "outputs", metrics="bleu").results.items()):
+        assert name == f"step-{2 * epoch + 2}"  # after two batches an epoch
+        assert result["bleu"].score == pytest.approx(float(bleu_score(WRITTEN[epoch], REFERENCES)))
+        lines = (tmp_path / "outputs" / f"{name}.jsonl").read_text().splitlines()
+        written = [json.loads(line) for line in lines]
+        assert [line["hypothesis"] for line in written] == WRITTEN[epoch]
+        assert [line["source"] for line in written] == ["0", "1", "2", "3"]
+        scores = 100 * bleu_score(WRITTEN[epoch], REFERENCES, average="none")
+        assert [line["bleu"] for line in written] == pytest.approx(scores.tolist())
+    assert epoch == 2
+    logged = {name: float(value) for name, value in fitted.callback_metrics.items()}
+    expected = sacrebleu.corpus_bleu(WRITTEN[2], [REFERENCES])
+    assert logged["val/bleu"] == pytest.approx(expected.score)
+    assert logged["val/bleu_brevity_penalty"] == pytest.approx(expected.bp)
+    assert logged["val/bleu_length_ratio"] == pytest.approx(expected.sys_len / expected.ref_len)
+    assert {name for name in logged if "rouge" in name} == {"val/rougeL"}
+    # Neither of them replaces a file of the fit: their weights may be those of another step.
+    fitted.validate(fitted.model, Batches(BATCHES[:1]), verbose=False)
+    fitted.test(fitted.model, [Batches(BATCHES[:1]), Batches(BATCHES)], verbose=False)
+    files = {str(path.relative_to(tmp_path / "outputs")) for path in (tmp_path / "outputs").rglob("*.jsonl")}
+    loaders = {f"test/dataloader_idx_{index}/step-6.jsonl" for index in range(2)}
+    assert files == {"step-2.jsonl", "step-4.jsonl", "step-6.jsonl", "val/step-6.jsonl"} | loaders
+
+
+def test_groups_of_a_step_reach_the_metrics_that_take_them(tmp_path: Path):
+    hypotheses, references, groups = WRITTEN[0], REFERENCES, ["de", "fr", "de", "fr"]
+    returned = {"preds": hypotheses, "target": references, "groups": groups}
+    metrics = {"chrf": GroupedMetric(ChrF(), ["de", "fr"]), "bleu": Bleu()}
+    running = trainer(tmp_path, callbacks=[ScoresCallback(metrics, outputs=tmp_path / "outputs", details=True)])
+    (logged,) = running.validate(Model(returned), Batches([[0]]), verbose=False)
+    assert logged["val/chrf_de"] == pytest.approx(float(chrf_score(hypotheses[::2], references[::2])))
+    assert logged["val/chrf_all"] == pytest.approx(float(chrf_score(hypotheses, references)))
+    assert logged["val/bleu"] == pytest.approx(float(bleu_score(hypotheses, references)))
+    lines = (tmp_path / "outputs" / "val" / "step-0.jsonl").read_text().splitlines()
+    of_segments = chrf_score(hypotheses, references, average="none").tolist()
+    assert [json.loads(line)["chrf"] for line in lines] == pytest.approx(of_segments)
+
+
 def test_a_process_that_is_not_the_first_logs_values_and_writes_no_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(Trainer, "is_global_zero", property(lambda running: False))
     wandb = mock.create_autospec(WandbLogger, instance=True)
-    running = fit(tmp_path, [scores(segments=2)], logger=[wandb, CSVLogger(tmp_path)])
+    running = fit(tmp_path, [scores(samples=2)], logger=[wandb, CSVLogger(tmp_path)])
     assert wandb.log_text.call_count == wandb.log_hyperparams.call_count == 0
     assert float(running.callback_metrics["val/chrf"]) == pytest.approx(values_of(2)["chrf"])
 
@@ -158,8 +206,8 @@ def test_each_of_several_loaders_is_scored_by_itself(stage: str, tmp_path: Path)
     for suffix, epoch, segments in (("/dataloader_idx_0", 0, 4), ("/dataloader_idx_1", 1, 2), ("", 0, 4)):
         (point,) = events(logger.log_dir).Scalars(f"{prefix}/chrf{suffix}")
         assert point.value == pytest.approx(float(chrf_score(WRITTEN[epoch][:segments], REFERENCES[:segments])))
-        ((_, text),) = texts(logger.log_dir, f"{prefix}/segments{suffix}")
-        assert segments_of(text) == expected(WRITTEN[epoch], REFERENCES, segments)
+        ((_, text),) = texts(logger.log_dir, f"{prefix}/samples{suffix}")
+        assert samples_of(text) == expected(WRITTEN[epoch][:segments], REFERENCES[:segments], 5)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from typing import get_args
 
-from ngram_metrics._cli.files import split_field
 from ngram_metrics._core.basics.option_checks import check_confidence, refuse_equal_names
 from ngram_metrics._core.metrics.registry import (
     METRIC_NAMES,
@@ -19,6 +18,7 @@ from ngram_metrics._core.metrics.registry import (
 )
 from ngram_metrics._core.text.tokenizer_option import TokenizerName
 from ngram_metrics._evaluation import DEFAULT_METRICS, FORMATS
+from ngram_metrics._evaluation.files import split_field
 from ngram_metrics._version import __version__
 
 #: The options for text, by their names in the registry.

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ngram_metrics._cli.arguments import TEXT_OPTIONS, parse_arguments
-from ngram_metrics._cli.files import read_segments
 from ngram_metrics._core.basics.output import write_file
 from ngram_metrics._core.metrics.registry import make_metric
 from ngram_metrics._core.text.input_warnings import name_tokenizer_options
 from ngram_metrics._core.text.messages import visible
 from ngram_metrics._evaluation.evaluate import Evaluation, evaluate
+from ngram_metrics._evaluation.files import read_segments
 from ngram_metrics._evaluation.result_tables import Style, terminal_width
 
 

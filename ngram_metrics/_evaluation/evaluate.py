@@ -153,7 +153,8 @@ class Evaluation:
             path: the path; an existing file is replaced when the page is complete.
             title: the title of the page; None for the names of the systems.
             tokenizer: splits texts into words, where matches are shown.
-            sources: the source of each segment, which is shown beside it; an equal output is flagged.
+            sources: the source of each segment, which is shown beside it; an equal output is flagged. None for those in
+                the files of a training.
 
         Raises:
             TypeError: a title or sources that are not text.
@@ -195,8 +196,10 @@ def _check_text(name: str, text: object) -> None:
 
 @named_arguments
 def evaluate(
-    systems: Mapping[str, Sequence[str]] | Sequence[str],
-    references: Sequence[str] | Sequence[str | Sequence[str]] | Mapping[str, Sequence[str | Sequence[str]]],
+    systems: Mapping[str, Sequence[str]] | Sequence[str] | Mapping[str, os.PathLike[str]] | os.PathLike[str],
+    references: (
+        Sequence[str] | Sequence[str | Sequence[str]] | Mapping[str, Sequence[str | Sequence[str]]] | None
+    ) = None,
     metrics: str | Sequence[str] | Mapping[str, Metric | Scorer | str] | None = None,
     baseline: str | None = None,
     confidence: float | None = 0.95,
@@ -213,10 +216,13 @@ def evaluate(
 
     Args:
         systems: the segments of each system by its name, or a data frame of pandas or polars with a column for each;
-            or the segments of one system, which is then named ``"system"``.
+            or the segments of one system, which is then named ``"system"``. Without references: the folder of the
+            outputs of a training, whose files are systems in the order of their steps, or a mapping of names to such
+            files.
         references: the reference of each segment; several such lists; a list of references for each segment; or a
             mapping of names to lists, or a data frame, if the systems have names too; their items may be lists of
             references too. If there are as many lists as segments, each with as many texts, only a mapping is clear.
+            None for those in the files of a training.
         metrics: names as the command's ``-m`` takes, such as ``"bleu,chrf,rouge"`` or ``["bleu", "rougeL"]``, which
             have the defaults of their classes; or a mapping of names to such names or to metrics of this package, whose
             settings are used and whose counts do not change. None for ``"chrf,bleu"``.

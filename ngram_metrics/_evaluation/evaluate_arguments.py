@@ -19,6 +19,7 @@ from ngram_metrics._core.text.foreign_values import frame_package, refuse_missin
 from ngram_metrics._core.text.labels import Labels, checked_labels, cluster_numbers, list_sequence
 from ngram_metrics._core.text.messages import pluralize, shortened, type_name, visible
 from ngram_metrics._evaluation import DEFAULT_METRICS
+from ngram_metrics._evaluation.outputs import read_outputs
 from ngram_metrics._evaluation.result_tables import cell_text, label_text
 from ngram_metrics._evaluation.results import ComparisonPlan, Grouping
 
@@ -38,6 +39,8 @@ class Texts(NamedTuple):
     references: list[list[str]]
     #: The names of the systems in the order given; ``systems`` has the baseline first.
     given: list[str]
+    #: The source of each segment, which files of outputs may have.
+    sources: list[str] | None = None
 
     @property
     def first_system(self) -> str:
@@ -47,6 +50,10 @@ class Texts(NamedTuple):
 
 def checked_texts(systems: object, references: object, baseline: str | None) -> Texts:
     """Return the texts, with the baseline first, or raise what ``ngram_metrics.evaluate`` raises."""
+    sources = None
+    if references is None:
+        systems, references, sources = read_outputs(systems)
+        references = {"1": references}  # a list for each segment alone could be read in two ways
     systems = _frame_columns("systems", systems)
     references = _frame_columns("references", references)
     if isinstance(references, Mapping) and not isinstance(systems, Mapping):
@@ -68,7 +75,7 @@ def checked_texts(systems: object, references: object, baseline: str | None) -> 
     if baseline is not None:
         check_choice("baseline", baseline, texts)
         texts = {baseline: texts[baseline], **texts}
-    return Texts(texts, *_references(references, f"system {first!r}", len(segments)), given)
+    return Texts(texts, *_references(references, f"system {first!r}", len(segments)), given, sources)
 
 
 def checked_scorers(metrics: object) -> dict[str, Scorer]:
@@ -135,9 +142,9 @@ def checked_groups(groups: object, texts: Texts) -> Grouping:
 
 
 def checked_sources(sources: object, texts: Texts) -> list[str] | None:
-    """Return the source of each segment, or raise TypeError or ValueError."""
+    """Return the source of each segment, None for those of the files, or raise TypeError or ValueError."""
     if sources is None:
-        return None
+        return texts.sources
     source_texts = _texts("sources", sources)
     _check_length("sources", source_texts, texts.first_system, len(texts.references))
     return source_texts

@@ -116,29 +116,37 @@ def is_scored_value(metric: Any, index: object) -> bool:
 
 def computed_values(name: str, metric: Any) -> dict[str, Any]:
     """Return what a metric, also of another package, computes, under names that begin with ``name``."""
-    return rename_values(name, metric.compute(), metric.scorer if _is_ours(metric) else None)
+    return rename_values(name, metric.compute(), metric.scorer if is_ours(metric) else None)
 
 
 def refuse_shared_names(metrics: Mapping[str, Any]) -> None:
     """Raise ValueError if two metrics of this package would write the same name."""
     refuse_equal_names(
-        (name, rename_values(name, dict.fromkeys(_value_names(metric)), metric.scorer) if _is_ours(metric) else [name])
+        (name, rename_values(name, dict.fromkeys(_value_names(metric)), metric.scorer) if is_ours(metric) else [name])
         for name, metric in metrics.items()
     )
 
 
 def copy_metrics(metrics: Metrics) -> torchmetrics.MetricCollection:
-    """Return a collection of copies that share nothing, and raise ValueError if two metrics would write one name."""
+    """Return a collection of copies that share nothing, in the order given, or raise ValueError.
+
+    Two metrics may not write one name.
+    """
     # Two values of one ROUGE would count each segment twice.
     # The names in a collection begin with its prefix.
     named: Any = dict(metrics.items()) if isinstance(metrics, (Mapping, torchmetrics.MetricCollection)) else metrics
-    collected: Any = torchmetrics.MetricCollection(named).items(copy_state=False)
-    copies = {name: metric.clone() for name, metric in collected}
+    collected: Any = dict(torchmetrics.MetricCollection(named).items(copy_state=False))
+    names = named if isinstance(named, dict) and named.keys() == collected.keys() else collected
+    copies = {name: collected[name].clone() for name in names}
     refuse_shared_names(copies)
-    return torchmetrics.MetricCollection(copies)
+    collection = torchmetrics.MetricCollection({})
+    for name, metric in copies.items():  # a collection sorts the names of a dict
+        collection.add_metrics({name: metric})
+    return collection
 
 
-def _is_ours(metric: object) -> bool:
+def is_ours(metric: object) -> bool:
+    """Return whether an object is a metric of this package, or one value of such."""
     return isinstance(getattr(metric, "scorer", None), Scorer)
 
 

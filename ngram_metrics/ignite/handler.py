@@ -2,65 +2,91 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ngram_metrics._core.basics.keywords import named_arguments
-from ngram_metrics._core.scoring.segment_table import SegmentTable
-from ngram_metrics._torchmetrics.values import refuse_shared_names
-from ngram_metrics.ignite.metric import Engine, Events, IgniteMetric, IgniteValue, OutputTransform, unchanged
+from ngram_metrics._torchmetrics.outputs import Outputs
+from ngram_metrics._torchmetrics.values import is_ours, refuse_shared_names
+from ngram_metrics.ignite.metric import Engine, Events, IgniteMetric, OutputTransform, unchanged
+
+if TYPE_CHECKING:
+    from ignite.metrics import Metric
 
 __all__ = ["ScoresHandler"]
 
 
 class ScoresHandler:
-    """Writes values, intervals, signatures and the first segments with their scores to a logger of ignite.
+    """Writes values, intervals, signatures and samples with their scores to a logger of ignite, and outputs to files.
 
-    The page is docs/guides/ignite.md. First attach the metrics, then the handler, to one logger or several:
-    ``tb_logger.attach(evaluator, ScoresHandler(evaluator, metrics), Events.COMPLETED)``. It writes the values like
-    ``tb_logger.attach_output_handler``, and the signatures and the first segments of the run: as Markdown to
-    TensorBoard, MLflow and ClearML, as configuration and a table to Weights & Biases. In a distributed run, attach it
-    to the logger of process 0 only: values cover all segments; segments and ``nrefs`` are from process 0.
+    The page is docs/guides/ignite.md. First attach the metrics, then make the handler, on every process, and attach it
+    to one logger or several: ``tb_logger.attach(evaluator, ScoresHandler(evaluator, metrics), Events.COMPLETED)``. It
+    writes the values like ``tb_logger.attach_output_handler``, and the signatures and samples of the run: as Markdown
+    to TensorBoard, MLflow and ClearML, as configuration and a table to Weights & Biases. In a distributed run, attach
+    it to the logger of process 0 only.
 
     Args:
         evaluator: the engine with the segments in its output; the handler reads each output from now on.
-        metrics: metrics of ``ngram_metrics.ignite`` by the names with which they are attached.
+        metrics: metrics of ``ngram_metrics.ignite`` by the names with which they are attached, also arithmetic such as
+            ``100 * Bleu()``.
         tag: the beginning of all names.
-        segments: the number of segments to write, at least 0; ids are written as numbers.
-        output_transform: turns the engine's output into ``(y_pred, y)``, or a dict of both, as for the metrics.
+        samples: how many of the first segments to write, and how many of those with the lowest score of the first
+            metric; ids are written as numbers.
+        outputs: a folder in which each run writes all segments to ``step-500.jsonl``, after the number that
+            ``global_step_transform`` returns, for ``ngram_metrics.evaluate``.
+        details: whether ``<name>_brevity_penalty`` and ``<name>_length_ratio`` of BLEU are written too.
+        output_transform: turns the engine's output into ``(y_pred, y)``, or a dict of both, as for the metrics. The
+            dict may have a ``source``, a text for each segment.
         global_step_transform: as for ignite's handlers; ``global_step_from_engine(trainer)`` gives the epochs of
             ``trainer``.
 
     Raises:
         TypeError: a metric of another package; when called, another logger.
-        ValueError: no metric, or one with ``average="none"``; two that write one name; a negative number of segments;
-            when called, a metric that is not attached by its name.
+        ValueError: no metric, or one with ``average="none"``; two that write one name; a negative number of samples;
+            outputs without ``global_step_transform``; when called, a metric that is not attached by its name.
     """
 
     @named_arguments
     def __init__(
         self,
         evaluator: Engine,
-        metrics: Mapping[str, IgniteMetric | IgniteValue],
+        metrics: Mapping[str, Metric],
         tag: str = "validation",
-        segments: int = 5,
+        samples: int = 5,
+        outputs: str | os.PathLike[str] | None = None,
+        details: bool = False,
         output_transform: OutputTransform = unchanged,
         global_step_transform: Callable[[Engine, object], int] | None = None,
     ) -> None:
-        self.metrics, self.tag = metrics, tag
+        if outputs is not None and global_step_transform is None:
+            raise ValueError("outputs are named by their step: expected global_step_transform too")
+        self.metrics: Mapping[str, Any] = metrics
+        self.tag = tag
         self._output_transform, self._step_transform = output_transform, global_step_transform
-        self._table = SegmentTable(metrics, IgniteMetric, segments)
+        self._outputs = Outputs(metrics, IgniteMetric, samples, outputs, details)
         refuse_shared_names(metrics)
-        # The events at which the metrics are reset and updated.
-        evaluator.add_event_handler(Events.EPOCH_STARTED, self._table.clear)
+        # The events at which the metrics are reset, updated and computed.
+        evaluator.add_event_handler(Events.EPOCH_STARTED, self._outputs.clear)
         evaluator.add_event_handler(Events.ITERATION_COMPLETED, self._add)
+        evaluator.add_event_handler(Events.EPOCH_COMPLETED, self._finish)
 
     def _add(self, engine: Engine) -> None:
         output: Any = self._output_transform(engine.state.output)
-        self._table.add(*((output["y_pred"], output["y"]) if isinstance(output, Mapping) else output[:2]))
+        pair = (output["y_pred"], output["y"], output.get("source")) if isinstance(output, Mapping) else output[:2]
+        self._outputs.add(*pair)
+
+    def _finish(self, engine: Engine) -> None:
+        """Join what all processes have, and write the outputs."""
+        from ignite.distributed import get_rank
+
+        self._outputs.finish()
+        engine.state.metrics.update({name: float(value) for name, value in self._outputs.details.items()})
+        if self._step_transform is not None and get_rank() == 0:
+            self._outputs.write(self._step_transform(engine, Events.EPOCH_COMPLETED))
 
     def __call__(self, engine: Engine, logger: Any, event_name: object) -> None:
-        """Write values, signatures and segments when the logger calls.
+        """Write values, signatures and samples when the logger calls.
 
         Raises:
             TypeError: a logger that cannot store text.
@@ -74,7 +100,7 @@ class ScoresHandler:
             )
         names, missing = [], []
         for name, metric in self.metrics.items():
-            keys = [name + suffix for suffix in metric.suffixes]
+            keys = [name + suffix for suffix in metric.suffixes] if is_ours(metric) else [name]
             if isinstance(metric, IgniteMetric):
                 values = [value + suffix for value in metric.scorer.values for suffix in metric.suffixes]
                 keys = list(metric.name_values(name, dict.fromkeys(values)))
@@ -85,13 +111,12 @@ class ScoresHandler:
         if missing:
             raise ValueError(f"no metric is attached as {missing}: expected the names given to metric.attach(...)")
         # The handler of attach_output_handler writes a dict value by value, as <name>/<value>.
+        names += self._outputs.details
         output_handler: Any = logger._create_output_handler(self.tag, names, global_step_transform=self._step_transform)
         output_handler(engine, logger, event_name)
         step = output_handler.global_step_transform(engine, event_name)
-        # Not metric.signature, which waits for all processes.
-        signatures = {name: metric._accumulator.local_signature() for name, metric in self.metrics.items()}
-        name = f"{self.tag}/segments"
-        text = self._table.markdown(signatures)
+        name = f"{self.tag}/samples"
+        text = self._outputs.markdown()
         if isinstance(logger, TensorboardLogger):
             logger.writer.add_text(name, text, step)
         elif isinstance(logger, MLflowLogger):
@@ -99,6 +124,6 @@ class ScoresHandler:
         elif isinstance(logger, ClearMLLogger):
             logger.clearml_logger.report_text(f"{name}, {step}\n\n{text}", print_console=False)
         else:
-            logger.config.update({f"{of}/signature": written for of, written in signatures.items()}, True)
-            if self._table.rows:
-                logger.log({name: logger.Table(columns=self._table.columns, data=self._table.rows)}, step=step)
+            logger.config.update({f"{of}/signature": text for of, text in self._outputs.signatures.items()}, True)
+            if self._outputs.rows:
+                logger.log({name: logger.Table(columns=self._outputs.columns, data=self._outputs.rows)}, step=step)

@@ -12,8 +12,8 @@ from torchmetrics import MetricTracker
 
 import ngram_metrics
 from ngram_metrics import ChrF, ROUGEScore, ignite, mbr, significance
-from ngram_metrics._core.scoring.segment_table import SegmentTable
 from ngram_metrics._torchmetrics.accumulator import Accumulator
+from ngram_metrics._torchmetrics.outputs import Outputs
 from ngram_metrics.functional import chrf_score
 from ngram_metrics.hugging_face import ComputeMetrics, Reward
 from ngram_metrics.ignite import ScoresHandler
@@ -50,10 +50,10 @@ def test_it_is_in_tables_and_rewards(framework: ModuleType, accumulate: str, val
     assert repr(metric) == repr(metric.whole) + f'["{value}"]'
     assert Reward(metric)(completions=HYPOTHESES, reference=REFERENCES) == close(expected(value))
     assert Reward(metric).__name__ == value
-    table = SegmentTable({"f": metric}, {ngram_metrics: Accumulator, ignite: IgniteMetric}[framework], 5)
+    table = Outputs({"f": metric}, {ngram_metrics: Accumulator, ignite: IgniteMetric}[framework], 5)
     table.add(HYPOTHESES, REFERENCES)
-    assert table.columns == ["hypothesis", "references", "f"]
-    assert [row[2] for row in table.rows] == close(expected(value))
+    assert table.columns == ["line", "hypothesis", "references", "f"]
+    assert [row[3] for row in table.rows] == close(expected(value))
 
 
 @each_framework

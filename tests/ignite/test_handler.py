@@ -8,12 +8,14 @@ from unittest import mock
 
 import ignite
 import pytest
+import sacrebleu
 from ignite.engine import Engine, Events
 from ignite.handlers import ClearMLLogger, MLflowLogger, TensorboardLogger, WandBLogger, global_step_from_engine
-from logged import COLUMNS, events, expected, segments_of, texts
+from logged import COLUMNS, events, expected, samples_of, texts
 
+from ngram_metrics import evaluate
 from ngram_metrics.functional import chrf_score
-from ngram_metrics.ignite import Bleu, ChrF, ROUGEScore, ScoresHandler
+from ngram_metrics.ignite import Bleu, ChrF, GroupedMetric, ROUGEScore, ScoresHandler
 
 logs_to_wandb = pytest.mark.skipif(
     tuple(map(int, ignite.__version__.split(".")[:3])) < (0, 5, 5),
@@ -28,7 +30,7 @@ def engines(**options: Any) -> tuple[Engine, Engine, ScoresHandler]:
     trainer, evaluator = Engine(lambda engine, batch: None), Engine(lambda engine, batch: batch)
     every: dict[str, Any] = {"output_transform": lambda output: {"y_pred": output["out"], "y": output["gold"]}}
     of_metrics = every | {"metrics_result_mode": options.pop("mode", "both")}
-    metrics = {"bleu": Bleu(**of_metrics), "chrf": ChrF(confidence=0.9, **of_metrics)}
+    metrics = {"chrf": ChrF(confidence=0.9, **of_metrics), "bleu": Bleu(**of_metrics)}
     metrics |= {"rouge": ROUGEScore(rouge_keys="rougeL", **of_metrics)}
     for name, metric in metrics.items():
         metric.attach(evaluator, name)
@@ -42,8 +44,8 @@ def engines(**options: Any) -> tuple[Engine, Engine, ScoresHandler]:
     return trainer, evaluator, ScoresHandler(evaluator, metrics, global_step_transform=step, **every, **options)
 
 
-def test_tensorboard_has_values_intervals_signatures_and_the_same_segments_each_epoch(tmp_path: Path):
-    trainer, evaluator, handler = engines(segments=2)
+def test_tensorboard_has_values_intervals_signatures_and_samples_each_epoch(tmp_path: Path):
+    trainer, evaluator, handler = engines(samples=2)
     with TensorboardLogger(log_dir=tmp_path) as logger:
         logger.attach(evaluator, handler, Events.COMPLETED)
         runs: list[dict[str, Any]] = []
@@ -56,10 +58,46 @@ def test_tensorboard_has_values_intervals_signatures_and_the_same_segments_each_
     for name in names:
         points = [(point.step, point.value) for point in written.Scalars(f"validation/{name}")]
         assert points == [(epoch, pytest.approx(run[name])) for epoch, run in enumerate(runs, 1)]
-    for run, (epoch, text) in zip(runs, texts(tmp_path, "validation/segments"), strict=True):
+    for run, (epoch, text) in zip(runs, texts(tmp_path, "validation/samples"), strict=True):
         assert run["chrf"] == pytest.approx(float(chrf_score(WRITTEN[epoch], REFERENCES)))
-        assert segments_of(text) == expected(WRITTEN[epoch], REFERENCES, 2)
+        assert samples_of(text) == expected(WRITTEN[epoch], REFERENCES, 2)
         assert "- chrf: `nrefs:1|bs:1000|seed:12345|avg:micro|unit:text|" in text
+
+
+def test_each_run_writes_all_segments_to_a_file_that_evaluate_reads(tmp_path: Path):
+    trainer, evaluator = Engine(lambda engine, batch: None), Engine(lambda engine, batch: batch)
+    grouped = GroupedMetric(ChrF(), ["de", "fr"])
+    metrics = {"bleu": 100 * Bleu(average="micro", smooth="exp", tokenizer="13a"), "chrf": ChrF(), "grouped": grouped}
+    for name, metric in metrics.items():
+        metric.attach(evaluator, name)
+    step = global_step_from_engine(trainer)
+    outputs = tmp_path / "outputs"
+    handler = ScoresHandler(evaluator, metrics, outputs=outputs, details=True, global_step_transform=step)
+    of_sacrebleu = {epoch: sacrebleu.corpus_bleu(texts, [REFERENCES]) for epoch, texts in WRITTEN.items()}
+
+    @trainer.on(Events.EPOCH_COMPLETED)
+    def validate() -> None:
+        texts = WRITTEN[trainer.state.epoch]
+        found = evaluator.run(
+            [{"y_pred": texts, "y": REFERENCES, "groups": ["de"] * 3, "source": ["a", "b", "c"]}]
+        ).metrics
+        expected = of_sacrebleu[trainer.state.epoch]
+        assert found["bleu"] == pytest.approx(expected.score)
+        assert found["grouped_de"] == pytest.approx(found["chrf"])
+        assert found["bleu_brevity_penalty"] == pytest.approx(expected.bp)
+        assert found["bleu_length_ratio"] == pytest.approx(expected.sys_len / expected.ref_len)
+
+    with TensorboardLogger(log_dir=tmp_path) as logger:
+        logger.attach(evaluator, handler, Events.COMPLETED)
+        trainer.run([0], max_epochs=2)
+    assert len(events(tmp_path).Scalars("validation/bleu_brevity_penalty")) == 2
+    results = evaluate(outputs, metrics="bleu,chrf").results
+    assert list(results) == ["step-1", "step-2"]
+    for epoch, values in enumerate(results.values(), 1):
+        assert 100 * values["bleu"].score == pytest.approx(of_sacrebleu[epoch].score)
+        assert values["chrf"].score == pytest.approx(float(chrf_score(WRITTEN[epoch], REFERENCES)))
+    with pytest.raises(ValueError, match=r"^outputs are named by their step: expected global_step_transform too$"):
+        ScoresHandler(evaluator, metrics, outputs=outputs)
 
 
 class Wandb:
@@ -101,22 +139,22 @@ def test_other_loggers_are_given_what_they_take(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setitem(sys.modules, name, module)
     third = ClearMLLogger.__new__(ClearMLLogger)  # its constructor looks for a server
     third.clearml_logger = clearml
-    trainer, evaluator, handler = engines(segments=1)
+    trainer, evaluator, handler = engines(samples=1)
     for logger in (WandBLogger(), MLflowLogger(), third):
         logger.attach(evaluator, handler, Events.COMPLETED)
     trainer.run([0], max_epochs=2)
     for epoch in (1, 2):
         values, table = wandb.log.call_args_list[2 * epoch - 2 : 2 * epoch]
         assert values.args[0]["validation/chrf"] == pytest.approx(float(chrf_score(WRITTEN[epoch], REFERENCES)))
-        assert table == mock.call({"validation/segments": wandb.Table.return_value}, step=epoch)
+        assert table == mock.call({"validation/samples": wandb.Table.return_value}, step=epoch)
         columns, rows = (wandb.Table.call_args_list[epoch - 1].kwargs[key] for key in ("columns", "data"))
         assert columns == COLUMNS
-        assert [[*row[:2], f"{row[3]:.4f}"] for row in rows] == expected(WRITTEN[epoch], REFERENCES, 1)
+        assert [[*row[1:3], f"{row[3]:.4f}"] for row in rows] == expected(WRITTEN[epoch], REFERENCES, 1)
         text, path = mlflow.log_text.call_args_list[epoch - 1].args
-        assert path == f"validation/segments/{epoch}.md"
-        assert segments_of(text) == expected(WRITTEN[epoch], REFERENCES, 1)
+        assert path == f"validation/samples/{epoch}.md"
+        assert samples_of(text) == expected(WRITTEN[epoch], REFERENCES, 1)
         assert clearml.report_text.call_args_list[epoch - 1] == mock.call(
-            f"validation/segments, {epoch}\n\n{text}", print_console=False
+            f"validation/samples, {epoch}\n\n{text}", print_console=False
         )
         assert mlflow.log_metrics.call_args_list[epoch - 1].kwargs["step"] == epoch
     config, may_change = wandb.config.update.call_args.args

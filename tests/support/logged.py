@@ -23,20 +23,22 @@ def cells(markdown: str) -> list[list[str]]:
     return [[unescape(cell.replace("<br>", "\n")) for cell in row] for row in shown]
 
 
-def segments_of(markdown: str) -> list[list[str]]:
+def samples_of(markdown: str) -> list[list[str]]:
     """Each hypothesis with its reference and its chrF, where a table has the columns of three metrics."""
     header, *rows = cells(markdown)
-    assert header == ["", *COLUMNS]
-    return [[hypothesis, reference, chrf] for _, hypothesis, reference, _, chrf, _ in rows]
+    assert header == COLUMNS
+    return [[hypothesis, reference, chrf] for _, hypothesis, reference, chrf, _, _ in rows]
 
 
-COLUMNS = ["hypothesis", "references", "bleu", "chrf", "rouge"]
+COLUMNS = ["line", "hypothesis", "references", "chrf", "bleu", "rouge"]
 
 
 def expected(written: Sequence[str], references: Sequence[str], number: int) -> list[list[str]]:
+    """The first segments with their chrF, and as many of the others with the lowest."""
     scores = chrf_score(written, references, average="none").tolist()
-    rows = zip(written, references, (f"{score:.4f}" for score in scores), strict=True)
-    return [list(row) for row in rows][:number]
+    others = sorted(range(number, len(written)), key=scores.__getitem__)[:number]
+    lines = [*range(len(written))[:number], *others]
+    return [[written[line], references[line], f"{scores[line]:.4f}"] for line in lines]
 
 
 def events(folder: Path | str) -> Any:

@@ -1,0 +1,259 @@
+"""The segments of an evaluation with their scores: samples for loggers, and the file that ``evaluate`` reads.
+
+For average macro the score of a segment is the one in the mean. For average micro it is the score of the segment's
+counts, for BLEU with effective order, as on the command line and in sacrebleu.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice, zip_longest
+from typing import Any
+
+from torch import Tensor, distributed
+from torchmetrics.metric import CompositionalMetric
+
+from ngram_metrics._core.basics.option_checks import checked_bool, pad_ids, refuse_average_none, refuse_equal_names
+from ngram_metrics._core.basics.output import write_file
+from ngram_metrics._core.basics.tensors import to_tensor
+from ngram_metrics._core.scoring.scorer import Scorer
+from ngram_metrics._core.text.foreign_values import tensor_types
+from ngram_metrics._core.text.input_forms import Segments, read
+from ngram_metrics._core.text.input_types import Document, Hypotheses, References
+from ngram_metrics._core.text.messages import pluralize, type_name, visible
+from ngram_metrics._torchmetrics.values import Item, computes_several, is_ours
+
+#: Markup characters in a line of Markdown or HTML. In TensorBoard a backslash does not escape all of them.
+_MARKUP = str.maketrans({character: f"&#{ord(character)};" for character in "&<>|\\`*_[]~"})
+
+
+class Outputs:
+    """The segments since the last ``clear``: of this process, and after ``finish`` of all processes.
+
+    The ``metrics`` must be of the class ``kind``, values of such, or arithmetic such as ``100 * Bleu()``.
+
+    Args:
+        metrics: the metrics by name.
+        kind: the class of metrics of the framework.
+        samples: how many of the first segments are samples, and how many of the worst.
+        folder: the folder of the files; None to write none. With no samples either, no segment is kept.
+        details: whether ``finish`` computes the brevity penalty and the length ratio of BLEU.
+
+    Attributes:
+        segments: for each segment its source, if given, hypothesis, references and scores, as a line of JSON.
+        details: the brevity penalty and the length ratio of BLEU by name.
+        signatures: the signatures by the names of the metrics.
+    """
+
+    def __init__(
+        self,
+        metrics: Mapping[str, Any],
+        kind: type,
+        samples: int,
+        folder: str | os.PathLike[str] | None = None,
+        details: bool = False,
+    ) -> None:
+        if samples < 0 or not metrics:
+            raise ValueError(f"{len(metrics)} metrics and samples={samples}: expected at least 1 and at least 0")
+        self._metrics, self._samples, self._folder = metrics, samples, folder
+        self._has_details = checked_bool(details, "details")
+        self.is_kept = samples > 0 or folder is not None
+        refuse_equal_names(
+            [("a segment", ["source", "hypothesis", "references"]), *((name, [name]) for name in metrics)]
+        )
+        for name, metric in metrics.items():
+            parts = _parts(metric)
+            if not parts or not all(isinstance(_whole(part), kind) for part in parts):
+                package = kind.__module__.removesuffix(".metric").removesuffix("._torchmetrics.accumulator")
+                actual = f"{type_name(metric)} of {type(metric).__module__}"
+                raise TypeError(f"the metric {name} is {actual}: expected a metric of {package}")
+            for part in parts:
+                refuse_average_none(name, part)
+        self._padding = pad_ids(_parts(next(iter(metrics.values())))[0].scorer.reader.pad_id)
+        self.segments: list[dict[str, Any]] = []
+        self.details: dict[str, Tensor] = {}
+        self.signatures: dict[str, str] = {}
+
+    def clear(self) -> None:
+        """Forget all segments."""
+        self.segments = []
+
+    def add(self, preds: Hypotheses, target: References, sources: Sequence[str] | None = None) -> None:
+        """Score a batch as ``update`` takes it, and keep it.
+
+        Several hypotheses for a segment, and another number of sources, raise ValueError.
+        """
+        if not self.is_kept or not len(preds):
+            return
+        if getattr(preds, "ndim", 2) == 3:  # the samples of NgramOverlap
+            raise ValueError("several hypotheses for each segment: expected one, or samples=0 and no outputs")
+        hypotheses, references = _texts(preds, target, self._padding)
+        columns: dict[str, Sequence[Any]] = {"hypothesis": hypotheses, "references": references}
+        for name, metric in self._metrics.items():
+            columns |= {
+                title: scores.tolist() for title, scores in _segment_scores(name, metric, preds, target).items()
+            }
+        if sources is not None:
+            columns = {"source": [sources] if isinstance(sources, str) else sources, **columns}
+            if len(columns["source"]) != len(hypotheses):
+                raise ValueError(
+                    f"{pluralize(len(hypotheses), 'segment')} and {len(sources)} sources: expected as many"
+                )
+        self.segments += [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def finish(self, is_shared: bool = True) -> None:
+        """Compute details and signatures, and join the segments of all processes, which all have to call it.
+
+        The first segments of each process come first, as a sampler deals them out. ``is_shared`` is False if each
+        process has all segments already.
+        """
+        self.signatures = {name: _signature(metric) for name, metric in self._metrics.items()}
+        if self._has_details:
+            self.details = {key: value for name in self._metrics for key, value in self._length_details(name).items()}
+        if is_shared and self.is_kept and distributed.is_available() and distributed.is_initialized():
+            shares: list[Any] = [None] * distributed.get_world_size()
+            distributed.all_gather_object(shares, self.segments)
+            self.segments = [segment for segments in zip_longest(*shares) for segment in segments if segment]
+
+    def _length_details(self, name: str) -> dict[str, Tensor]:
+        values: dict[str, Tensor] = {}
+        for part in _parts(self._metrics[name]):
+            details = _whole(part).details()
+            if "brevity_penalty" in details:
+                penalty = details["brevity_penalty"]
+                ratio = details["hypothesis_length"].to(penalty) / details["reference_length"]
+                values |= {f"{name}_brevity_penalty": penalty, f"{name}_length_ratio": ratio}
+        return values
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns of ``rows``."""
+        return ["line", *self.segments[0]] if self.segments else []
+
+    @property
+    def rows(self) -> list[list[str | float]]:
+        """The samples: the first segments, then those of the others with the lowest first score.
+
+        Each has its line in the file, texts, with one line per reference, and scores.
+        """
+        lines = range(len(self.segments))
+        worst = sorted(lines[self._samples :], key=lambda line: _numbers(self.segments[line])[0])[: self._samples]
+        return [[line + 1, *map(_shown, self.segments[line].values())] for line in (*lines[: self._samples], *worst)]
+
+    def markdown(self) -> str:
+        """Return the samples in Markdown, and below them the signatures by the names of the metrics. No text is cut."""
+        # A backtick would end the code span.
+        lines = [f"- {_escape(name)}: `{text.replace('`', '_')}`" for name, text in self.signatures.items()]
+        rows = self.rows
+        if rows:
+            marks = [":--" if isinstance(value, str) else "--:" for value in rows[0]]
+            scores = len(_numbers(self.segments[0]))
+            header = [*self.columns[:-scores], *map(_prevent_breaks, self.columns[-scores:])]
+            body = [[str(line), *map(_cell, values)] for line, *values in rows]
+            lines = [*(f"| {' | '.join(row)} |" for row in (header, marks, *body)), "", *lines]
+        return "\n".join(lines)
+
+    def write(self, step: int, place: str = "") -> None:
+        """Write a line of JSON for each segment to ``step-<step>.jsonl`` in the folder, or in ``place`` in it."""
+        if self._folder is not None:
+            folder = os.path.join(self._folder, place)
+            os.makedirs(folder, exist_ok=True)
+            lines = (f"{json.dumps(segment, ensure_ascii=False)}\n" for segment in self.segments)
+            write_file(os.path.join(folder, f"step-{step}.jsonl"), "".join(lines))
+
+
+def _parts(metric: Any) -> list[Any]:
+    """Return the metrics of this package in arithmetic such as ``100 * Bleu()``, or the metric if it is one.
+
+    The list is empty for a metric that has no score for each segment.
+    """
+    if is_ours(metric):
+        return [metric]
+    _, operands = _arithmetic(metric)
+    parts = [_parts(operand) for operand in operands if not isinstance(operand, (int, float, Tensor))]
+    if not all(parts) or any(computes_several(part) for found in parts for part in found):
+        return []
+    return [part for found in parts for part in found]
+
+
+def _arithmetic(metric: Any) -> tuple[Any, list[Any]]:
+    """Return the function and the operands of arithmetic of either framework, or None and no operands."""
+    if isinstance(metric, CompositionalMetric):
+        return metric.op, [operand for operand in (metric.metric_a, metric.metric_b) if operand is not None]
+    if {"function", "args"} <= getattr(metric, "__dict__", {}).keys():  # a MetricsLambda of ignite
+        return metric.function, metric.args
+    return None, []
+
+
+def _whole(part: Any) -> Any:
+    """Return the metric with all values of an item."""
+    return part.whole if isinstance(part, Item) else part
+
+
+def _signature(metric: Any) -> str:
+    return ", ".join(dict.fromkeys(str(part.signature) for part in _parts(metric)))
+
+
+def _segment_scores(name: str, metric: Any, preds: Hypotheses, target: References) -> dict[str, Tensor]:
+    """Return the scores of each segment by their titles, which begin with ``name``."""
+    if is_ours(metric):
+        scorer: Scorer = metric.scorer.segment_scorer()
+        values = scorer.name_values(scorer.score(scorer.count(preds, target)))
+        titles = {title: name if len(scorer.titles) == 1 else f"{name}_{title}" for title in scorer.titles}
+        return {titles[title]: to_tensor(values[value]) for title, value in scorer.titles.items()}
+    function, operands = _arithmetic(metric)
+    arguments = [
+        _segment_scores(name, operand, preds, target)[name] if _parts(operand) else operand for operand in operands
+    ]
+    return {name: function(*arguments)}
+
+
+def _texts(preds: Hypotheses, target: References, padding: Sequence[int]) -> tuple[list[str], list[list[str]]]:
+    """Return the hypothesis and the references of each segment."""
+    segments = read(preds, target)
+    references: Iterable[Iterable[Document]] = segments.references  # of padded ids
+    if isinstance(segments, Segments):
+        remaining = iter(segments.references)
+        references = [list(islice(remaining, count)) for count in segments.counts]
+    texts = [[_text(document, padding) for document in documents] for documents in references]
+    if not isinstance(segments, Segments):  # a row of padding is no reference, unless there is no other
+        texts = [list(filter(None, documents)) or [""] for documents in texts]
+    return [_text(document, padding) for document in segments.hypotheses], texts
+
+
+def _text(document: Document, padding: Sequence[int]) -> str:
+    """Return text, or tokens or ids without padding, separated by spaces."""
+    if isinstance(document, str):
+        return document
+    tokens = document.tolist() if isinstance(document, tensor_types()) else document
+    # A negative id is padding too.
+    tokens = [token for token in tokens if token not in padding and not (isinstance(token, int) and token < 0)]
+    return " ".join(map(str, tokens))
+
+
+def _numbers(segment: Mapping[str, Any]) -> list[float]:
+    return [value for value in segment.values() if isinstance(value, float)]
+
+
+def _shown(value: str | list[str] | float) -> str | float:
+    """Return text with all characters visible, and one line for each reference."""
+    if isinstance(value, float):
+        return value
+    lines = "\n".join([value] if isinstance(value, str) else value).split("\n")
+    return "\n".join(map(visible, lines))
+
+
+def _cell(value: str | float) -> str:
+    return _escape(value) if isinstance(value, str) else _prevent_breaks(f"{value:.4f}")
+
+
+def _prevent_breaks(text: str) -> str:
+    # In a row with long texts TensorBoard breaks a number after each digit.
+    return f"<pre>{_escape(text)}</pre>"
+
+
+def _escape(text: str) -> str:
+    """Return text with its markup escaped and without newlines, which would end a row of the table."""
+    return text.translate(_MARKUP).replace("\n", "<br>")

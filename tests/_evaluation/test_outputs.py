@@ -1,0 +1,91 @@
+"""The outputs of a training as systems: a folder of steps, or files by name, in Python and in the command."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import printed
+
+from ngram_metrics import ChrF, evaluate
+from ngram_metrics._torchmetrics.accumulator import Accumulator
+from ngram_metrics._torchmetrics.outputs import Outputs
+
+REFERENCES = ["the cat sat on the mat", "it was asleep", "a dog ran home"]
+SOURCES = ["le chat", "il dormait", "un chien"]
+WRITTEN = {
+    "step-90": ["the cat", "it was", "a dog"],
+    "step-500": ["the cat sat", "it was asleep", "a dog"],
+    "step-1000": ["the cat sat on the mat", "it was asleep", "a dog ran"],
+}
+
+
+def write(folder: Path, references: list[Any] = REFERENCES, sources: list[str] | None = SOURCES) -> Path:
+    """Write the outputs of three steps as the callbacks do."""
+    for name, texts in WRITTEN.items():
+        outputs = Outputs({"chrf": ChrF()}, Accumulator, 0, folder)
+        outputs.add(texts, references, sources)
+        outputs.write(int(name.removeprefix("step-")))
+    return folder
+
+
+def test_the_steps_of_a_folder_are_systems_in_their_order(tmp_path: Path):
+    folder = write(tmp_path / "outputs")
+    (folder / "test").mkdir()
+    result = evaluate(str(folder), metrics="chrf")
+    assert list(result.results) == ["step-90", "step-500", "step-1000"]
+    assert result.to_json() == evaluate(WRITTEN, REFERENCES, "chrf").to_json()
+    result.write_report(tmp_path / "page.html")
+    assert "il dormait" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    result.write_report(tmp_path / "page.html", sources=["a", "b", "c"])
+    assert "il dormait" not in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("references", [[["a", "b", "c"]] * 3, [["a"], ["b", "c"], ["d"]]], ids=["equal", "ragged"])
+def test_files_of_several_runs_have_names_and_several_references(references: list[list[str]], tmp_path: Path):
+    files = {run: write(tmp_path / run, references) / "step-500.jsonl" for run in ("base", "tuned")}
+    result = evaluate(files, metrics="chrf", confidence=None)
+    expected = dict.fromkeys(files, WRITTEN["step-500"])
+    streams = [*zip(*references, strict=True)] if len({*map(len, references)}) == 1 else None
+    given = references if streams is None else {str(index): texts for index, texts in enumerate(streams, 1)}
+    assert result.to_json() == evaluate(expected, given, "chrf", confidence=None).to_json()
+
+
+def test_the_command_reads_the_fields_of_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write(Path("outputs"), [["a", "b"], ["c"], ["d"]])
+    systems = [f"{name}=outputs/{name}.jsonl:hypothesis" for name in WRITTEN]
+    beside = ["-r", "outputs/step-90.jsonl:references", "--source", "outputs/step-90.jsonl:source"]
+    shown = json.loads(printed(capsys, *systems, *beside, "-m", "chrf", "-f", "json", "-c", "--report", "page.html"))
+    assert "il dormait" in Path("page.html").read_text(encoding="utf-8")
+    assert shown["systems"] == json.loads(evaluate("outputs", metrics="chrf").to_json())["systems"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('{"hypothesis": "a", "references": []}', r"line 2: 'references' is \[\]"),
+        ('{"hypothesis": "a", "references": [1]}', "line 2: 'references' is "),
+        ('{"hypothesis": null, "references": ["b"]}', "line 2: 'hypothesis' is None"),
+        ('{"references": ["b"]}', "line 2: .* has no field 'hypothesis'"),
+        ("the cat", "line 2: 'the cat' is not JSON"),
+    ],
+)
+def test_a_line_that_is_no_output_is_named(line: str, words: str, tmp_path: Path):
+    (tmp_path / "step-1.jsonl").write_text('{"hypothesis": "a", "references": ["b"]}\n' + line + "\n")
+    with pytest.raises((ValueError, TypeError), match=words):
+        evaluate(tmp_path)
+
+
+def test_what_is_no_outputs_is_told(tmp_path: Path):
+    for systems in ({"a": ["the cat"]}, ["the cat"], None):
+        with pytest.raises(TypeError, match=r"^references is None and systems is .*: expected references, or a folder"):
+            evaluate(systems)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"is no folder with files such as step-500\.jsonl"):
+        evaluate(tmp_path)
+    first, second = write(tmp_path / "a"), write(tmp_path / "b", [*REFERENCES[:2], "another"])
+    files = {"a": first / "step-90.jsonl", "b": second / "step-90.jsonl"}
+    with pytest.raises(ValueError, match=r"b.step-90\.jsonl has other references or sources than the first file"):
+        evaluate(files)
+    with pytest.raises(ValueError, match=r"none\.jsonl cannot be read"):
+        evaluate({"a": tmp_path / "none.jsonl"})
