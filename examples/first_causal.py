@@ -1,11 +1,11 @@
 """BLEU and chrF of what a causal model generates, in Hugging Face's Trainer or TRL's SFTTrainer.
 
-    pip install -e . "trl>=1.16"
+    pip install -e ".[tensorboard]" "trl>=1.16"
     python examples/first_causal.py
     torchrun --nproc-per-node 2 examples/first_causal.py --sft
 
 A tiny GPT-2 that reads bytes learns answers by heart, in less than a minute on a CPU; nothing is downloaded. Put your
-model, tokenizer and data in their places; what concerns the metrics is marked with (1) to (4).
+model, tokenizer and data in their places; what concerns the metrics is marked with (1) to (5).
 """
 
 import argparse
@@ -56,20 +56,31 @@ def make_trainer(folder: str, metrics: dict, is_sft: bool) -> transformers.Train
     sizes = {"vocab_size": 384, "n_embd": 64, "n_layer": 2, "n_head": 2, "n_positions": 128}
     model = transformers.GPT2LMHeadModel(transformers.GPT2Config(**sizes, bos_token_id=None, eos_token_id=1))
     rows = [{"prompt": f"the {name} says: ", "completion": f"{sound}, {sound}"} for name, sound in ANIMALS.items()]
-    options = {"output_dir": folder, "use_cpu": True, "report_to": "none", "learning_rate": 3e-3, "num_train_epochs": 4}
+    options = {
+        "output_dir": folder,
+        "use_cpu": True,
+        "report_to": "tensorboard",
+        "learning_rate": 3e-3,
+        "num_train_epochs": 4,
+    }
     options |= {"eval_strategy": "epoch", "save_strategy": "epoch", "save_total_limit": 1, "bf16": False}
     options |= {"metric_for_best_model": "chrf", "greater_is_better": True, "load_best_model_at_end": True}  # (4)
     options |= {"batch_eval_metrics": True, "per_device_eval_batch_size": 2}  # (3) counts batch by batch
-    shared = {"model": model, "processing_class": tokenizer, "compute_metrics": ComputeMetrics(metrics, tokenizer)}
+    # TensorBoard gets 6 samples; a folder gets all outputs, which ngram_metrics.evaluate compares.
+    scores = ComputeMetrics(metrics, tokenizer, samples=3, outputs=f"{folder}/outputs")
+    shared = {"model": model, "processing_class": tokenizer, "compute_metrics": scores}
     if is_sft:  # whose collator gives the ids of a prompt the label -100
         data = {"train_dataset": Dataset.from_list(rows * 16), "eval_dataset": Dataset.from_list(rows)}
-        return GeneratingSFTTrainer(args=trl.SFTConfig(**options), **data, **shared)
-    data = []
-    for row in rows:
-        prompt, answer = (tokenizer(text, add_special_tokens=False).input_ids for text in row.values())
-        data.append({"input_ids": [*prompt, *answer, 1], "labels": [-100] * len(prompt) + [*answer, 1]})
-    shared |= {"args": transformers.TrainingArguments(**options), "train_dataset": data * 16, "eval_dataset": data}
-    return GeneratingTrainer(data_collator=transformers.DataCollatorForSeq2Seq(tokenizer), **shared)
+        trainer = GeneratingSFTTrainer(args=trl.SFTConfig(**options), **data, **shared)
+    else:
+        data = []
+        for row in rows:
+            prompt, answer = (tokenizer(text, add_special_tokens=False).input_ids for text in row.values())
+            data.append({"input_ids": [*prompt, *answer, 1], "labels": [-100] * len(prompt) + [*answer, 1]})
+        shared |= {"args": transformers.TrainingArguments(**options), "train_dataset": data * 16, "eval_dataset": data}
+        trainer = GeneratingTrainer(data_collator=transformers.DataCollatorForSeq2Seq(tokenizer), **shared)
+    scores.attach(trainer)  # (5) after each evaluation
+    return trainer
 
 
 def main() -> None:

@@ -1,11 +1,11 @@
 """BLEU and chrF in Hugging Face's Seq2SeqTrainer: counted batch by batch, with early stopping and the best checkpoint.
 
-    pip install -e . "transformers>=4.45" "accelerate>=1.1"
+    pip install -e ".[report,tensorboard]" "transformers>=4.45" "accelerate>=1.1"
     python examples/first_trainer.py
     torchrun --nproc-per-node 2 examples/first_trainer.py
 
 A tiny T5 that reads bytes learns to repeat sentences, in about a minute on a CPU; nothing is downloaded. Put your
-model, tokenizer and data in their places; what concerns the metrics is marked with (1) to (4).
+model, tokenizer and data in their places; what concerns the metrics is marked with (1) to (6).
 """
 
 import argparse
@@ -24,7 +24,7 @@ try:
 except ModuleNotFoundError as error:
     raise SystemExit(f"{error.name} is not installed: pip install 'transformers>=4.45' 'accelerate>=1.1'") from error
 
-from ngram_metrics import Bleu, ChrF
+from ngram_metrics import Bleu, ChrF, evaluate
 from ngram_metrics.hugging_face import ComputeMetrics
 
 TEXTS = ["the cat sat", "the cat ran home", "the dog sat", "the dog", "the cat sat here", "the cow sat", "the cat"]
@@ -40,8 +40,9 @@ def main() -> None:
     tokenizer = ByT5Tokenizer()
     sizes = {"vocab_size": 384, "d_model": 32, "d_ff": 32, "d_kv": 16, "num_heads": 2, "num_layers": 1}
     model = T5ForConditionalGeneration(T5Config(**sizes, decoder_start_token_id=0, dropout_rate=0.0))
-    # (1) Decodes ids, without -100.
-    compute_metrics = ComputeMetrics({"bleu": Bleu(), "chrf": ChrF()}, tokenizer)
+    # (1) Decodes ids, without -100. TensorBoard gets 6 samples, and the folder all outputs.
+    outputs = f"{arguments.out}/outputs"
+    compute_metrics = ComputeMetrics({"bleu": Bleu(), "chrf": ChrF()}, tokenizer, samples=3, outputs=outputs)
     data = [{"input_ids": tokenizer(text).input_ids, "labels": tokenizer(text).input_ids} for text in TEXTS]
     trainer = Seq2SeqTrainer(
         model=model,
@@ -59,7 +60,7 @@ def main() -> None:
             metric_for_best_model="chrf",  # (4) logged as eval_chrf; higher is better
             greater_is_better=True,
             load_best_model_at_end=True,
-            report_to="none",
+            report_to="tensorboard",
         ),
         train_dataset=data * 16,
         eval_dataset=data,
@@ -68,11 +69,13 @@ def main() -> None:
         compute_metrics=compute_metrics,
         callbacks=[EarlyStoppingCallback(early_stopping_patience=2)],
     )
+    compute_metrics.attach(trainer)  # (5) after each evaluation
     trainer.train()
     scores = trainer.evaluate()
     if trainer.is_world_process_zero():
         print("best:", trainer.state.best_model_checkpoint)
         print({name: round(scores[name], 3) for name in ("eval_bleu", "eval_chrf")})
+        evaluate(outputs).write_report(f"{arguments.out}/steps.html")  # (6) compares the evaluations
 
 
 if __name__ == "__main__":

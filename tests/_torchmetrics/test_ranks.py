@@ -4,7 +4,6 @@ Both frameworks share one process group, so that the processes are started once;
 tests/support/metrics/ranks.py.
 """
 
-import json
 import multiprocessing
 from collections.abc import Callable
 from pathlib import Path
