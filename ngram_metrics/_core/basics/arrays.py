@@ -1,7 +1,7 @@
-"""What NumPy and torch call or do differently, so that each formula is written once for arrays and tensors.
+"""Wrappers for what NumPy and torch name or do differently, so that each formula is written once for both.
 
-Both have ``where``, ``log``, ``exp``, ``maximum``, ``cumprod``, ``concatenate`` and ``stack``, if axes are passed by
-position. This module imports no torch: whoever has a tensor has imported it.
+Both have ``where``, ``log``, ``exp``, ``maximum``, ``cumprod``, ``concatenate`` and ``stack``; pass axes by position.
+This module does not import torch: whoever has a tensor has imported it.
 """
 
 from __future__ import annotations
@@ -44,24 +44,23 @@ def at_most(array: Array, bound: float) -> Array:
 
 
 def divide(part: Array, whole: Array) -> Array:
-    """Return quotients, where 0 / 0 is 0; no whole is negative."""
+    """Return quotients, where 0 / 0 is 0. ``whole`` must not be negative."""
     return part / at_least(whole, _TINY)
 
 
 def sum_in_order(terms: Array) -> Array:
     """Sum ``(..., terms)`` to ``(...)``, one term after another.
 
-    ``sum`` adds in an order that depends on the layout in memory, so the last bit of a score would depend on how many
+    The order in which ``sum`` adds depends on the memory layout, so the last bit of a score would depend on how many
     scores are computed together.
     """
     if namespace(terms) is np:
-        # Several times as fast as ``cumsum``.
         return reduce(np.add, terms.T).T
     return terms.cumsum(-1)[..., -1]
 
 
 def count_ngrams(lengths: Array, orders: int) -> Array:
-    """Return the n-grams of each order of documents: from lengths ``(...)`` to ``(..., orders)``, int64."""
+    """Return how many n-grams of each order documents of these lengths have: ``(...)`` to ``(..., orders)``, int64."""
     if namespace(lengths) is np:
         shorter = np.arange(orders)
     else:
@@ -70,14 +69,14 @@ def count_ngrams(lengths: Array, orders: int) -> Array:
 
 
 def counts_in_torch(*tensors: Tensor) -> bool:
-    """Return whether torch counts these ids and scores these counts: on a device, or while it records operations.
+    """Return whether torch counts these ids and scores these counts, and not NumPy.
 
-    Everything else is counted in NumPy. Its operations would be missing from a graph or a trace.
+    That is so on a device, and while torch records operations: NumPy's would be missing from a graph or a trace.
     """
     torch = sys.modules["torch"]
     if torch.compiler.is_compiling() or torch.jit.is_tracing():
         return True
-    # torch has no public function that tells of a dispatch mode, such as that of fake tensors.
+    # torch has no public test for dispatch modes such as that of fake tensors.
     if torch.utils._python_dispatch._get_current_dispatch_mode() is not None:
         return True
     return not all(map(_has_data, tensors))

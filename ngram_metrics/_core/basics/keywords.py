@@ -1,4 +1,4 @@
-"""Errors for unknown keywords, which name the option here if the keyword is another package's."""
+"""Errors for unknown keywords. They name our option if the keyword is another package's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import ParamSpec, TypeVar
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
 
-#: What to write instead of each keyword; the first word is the name of our option.
+#: What to write instead of each keyword. The first word is our option.
 _OURS = {
     # torchmetrics, torcheval
     "n_gram": "ngram",
@@ -54,10 +54,10 @@ _OURS = {
 
 
 def unknown_keyword(name: str, keyword: str, options: Iterable[str]) -> TypeError:
-    """Return the error for an unknown keyword of the function or class ``name``, with the option that was meant."""
+    """Return the error for an unknown keyword of the function or class ``name``. It suggests the option meant."""
     names = list(options)
     ours = _OURS.get(keyword, "")
-    # A metric without this option, such as chrF for n_gram, has no name to suggest.
+    # Do not suggest an option that this metric lacks, such as ngram to chrF.
     if ours.replace("=", ",").split(",")[0] in names:
         return TypeError(f"{name}: unknown argument {keyword}, did you mean {ours}?")
     close = get_close_matches(keyword, names, 1)
@@ -74,7 +74,7 @@ def options_of(*functions: Callable[..., object]) -> list[str]:
 
 
 def named_arguments(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
-    """Make the errors of a function for wrong arguments name the option that was meant, and for a method its class."""
+    """Make the errors of a function for wrong arguments suggest the option that was meant, and name its class."""
 
     @functools.wraps(function)
     def call_checked(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Returned:

@@ -11,20 +11,20 @@ from typing import Any, Literal, SupportsIndex
 
 #: How segments become one score: the score of the summed counts, the mean of the scores, or no averaging.
 Average = Literal["micro", "macro", "none"]
-#: The longest order of n-grams. Each order takes time, and 8 bytes or more per segment. The limit is far above any
-#: useful order, so that a misplaced number is an error and not an endless run.
+#: The longest order of n-grams. The limit is far above any useful order: it turns a misplaced number into an error,
+#: instead of a run that does not end.
 MAX_ORDER = 1000
-#: The largest beta, weight or smoothing value. Its square is finite in float32 too.
+#: The largest beta, weight or smoothing value. Its square is still finite in float32.
 MAX_NUMBER = 1e15
 #: The resampled corpora of an interval, as in sacrebleu.
 RESAMPLES = 1000
-#: Other words for a choice.
+#: Words that other packages use for a choice.
 _MEANT = {"corpus": "micro", "mean": "macro"}
 
 
 def checked_bool(value: object, name: str) -> bool:
     """Return True, False, ``numpy.True_`` or ``numpy.False_`` as a ``bool``, or raise TypeError for another object."""
-    # A NumPy bool exists only if NumPy is imported, not while another thread imports it.
+    # There is no NumPy bool before NumPy is imported, nor while another thread imports it.
     numpy_bool = getattr(sys.modules.get("numpy"), "bool_", bool)
     if not isinstance(value, (bool, numpy_bool)):
         raise TypeError(f"{name} must be True or False (got: {value!r})")
@@ -40,7 +40,7 @@ def check_booleans(settings: Any) -> None:
 
 def whole_number(value: object) -> int | None:
     """Return an integer of any type, such as numpy's, as ``int``, or None for a bool and for any other object."""
-    if type(value) is int:  # the check against a protocol takes longer than the rest of a constructor
+    if type(value) is int:  # checks against a protocol are slow
         return value
     try:
         return operator.index(value) if isinstance(value, SupportsIndex) and not isinstance(value, bool) else None
@@ -54,7 +54,7 @@ def checked_order(value: object, name: str = "ngram order", lowest: int = 1) -> 
     if order is None:
         raise TypeError(f"{name} must be an integer (got: {value!r})")
     if order < lowest:
-        # The words about 1 are ignite's.
+        # "greater than zero" is ignite's wording.
         least = f"at least {lowest}" if lowest != 1 else "greater than zero"
         raise ValueError(f"{name} must be {least} (got: {show_integer(order)})")
     if order > MAX_ORDER:
@@ -64,11 +64,11 @@ def checked_order(value: object, name: str = "ngram order", lowest: int = 1) -> 
 
 def checked_number(value: object, name: str, highest: float = sys.float_info.max, reason: str = "") -> float:
     """Return a number from 0 to ``highest`` as ``float``, or an error with the ``reason`` for its limit."""
-    if not hasattr(value, "__float__"):  # float() would accept a str, which has none
+    if not hasattr(value, "__float__"):  # float() would also accept a str
         raise TypeError(f"{name} must be a number (got: {value!r})")
     try:
         result = float(value)
-    except OverflowError:  # an int without a limit, which cannot be written
+    except OverflowError:  # an int too large for float, and too long for the message
         result = math.inf
     if not 0 <= result < math.inf:
         raise ValueError(f"{name} must be at least 0 and finite (got: {result if result == math.inf else value})")
@@ -78,12 +78,12 @@ def checked_number(value: object, name: str, highest: float = sys.float_info.max
 
 
 def check_confidence(confidence: float | None, average: str, resamples: int = RESAMPLES) -> None:
-    """Raise ValueError for a level too high for ``resamples``, or for average none, which has no interval."""
+    """Raise ValueError for a level that ``resamples`` are too few for, or for average none, which has no interval."""
     if confidence is None:
         return
     if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, such as 0.95 (got: {confidence})")
-    # An interval leaves out at least one score at each end; in floating point 1 - 0.998 is a little more than 0.002.
+    # An interval leaves out at least one score at each end. The tolerance is for rounding in 1 - confidence.
     if resamples * (1 - confidence) < 2 - 1e-9:
         raise ValueError(
             f"confidence must be at most {1 - 2 / resamples:g}, the highest level that {resamples} resamples have "
@@ -97,13 +97,13 @@ def check_confidence(confidence: float | None, average: str, resamples: int = RE
 
 
 def exact(value: float, format_spec: str) -> str:
-    """Write a number for a signature: in the short format if it is exact, else with all its digits."""
+    """Write a number for a signature: in the short format if that is exact, else with all digits."""
     short = format(value, format_spec)
     return short if float(short) == value else repr(float(value))
 
 
 def pad_ids(pad_id: int | Sequence[int] | None) -> tuple[int, ...]:
-    """Return the ids that are not tokens as a tuple, or raise TypeError, or ValueError for one beyond int64."""
+    """Return the ids that are not tokens as a tuple. Raise TypeError, or ValueError for an id beyond int64."""
     if pad_id is None:
         return ()
     ids = pad_id if isinstance(pad_id, Sequence) and not isinstance(pad_id, (str, bytes)) else (pad_id,)
@@ -117,18 +117,18 @@ def pad_ids(pad_id: int | Sequence[int] | None) -> tuple[int, ...]:
 
 
 def check_id(token: int, name: str) -> None:
-    """Raise ValueError if int64 does not hold an id that is a setting."""
+    """Raise ValueError for an id that does not fit int64."""
     if not -(2**63) <= token < 2**63:
         raise ValueError(f"{name} has the id {show_integer(token)}: expected ids from -2^63 to 2^63 - 1")
 
 
 def show_integer(value: int) -> str:
-    """Return an integer for a message, in hexadecimal if it is long, because Python refuses to write 4,300 digits."""
+    """Write an integer for a message, in hexadecimal if it is long: Python refuses to write over 4,300 decimals."""
     return str(value) if -(1 << 200) < value < 1 << 200 else f"{value:#x}"[:60]
 
 
 def fixed_pad_id(pad_id: int | Sequence[int] | None) -> int | tuple[int, ...] | None:
-    """Return a checked ``pad_id``, several ids as a tuple, which cannot change, or raise as ``pad_ids`` does."""
+    """Return a checked ``pad_id``, with several ids as an immutable tuple, or raise as ``pad_ids`` does."""
     ids = pad_ids(pad_id)
     if pad_id is None:
         return None
@@ -150,7 +150,7 @@ def refuse_missing_pad_id(dropped: tuple[int, ...]) -> None:
 
 
 def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
-    """Raise ValueError if the value of an option, called ``name``, is not among its choices."""
+    """Raise ValueError if the value of the option ``name`` is not among its choices."""
     allowed = list(choices)
     if value in allowed:
         return
@@ -165,7 +165,7 @@ def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
 
 
 def refuse_equal_names(names: Iterable[tuple[str, Iterable[str]]]) -> None:
-    """Raise ValueError if two metrics, each with the names that it writes, write one name."""
+    """Raise ValueError if two metrics write the same name. Each comes with the names that it writes."""
     writers: dict[str, str] = {}
     for metric, written in names:
         for name in written:
@@ -177,6 +177,6 @@ def refuse_equal_names(names: Iterable[tuple[str, Iterable[str]]]) -> None:
 
 
 def refuse_average_none(name: str, metric: object) -> None:
-    """Raise ValueError for a metric with ``average="none"``, which does not compute a single number."""
+    """Raise ValueError for a metric with ``average="none"``, because it does not compute a single number."""
     if getattr(metric, "average", None) == "none":
         raise ValueError(f"the metric {name} has average='none': expected one that computes a single number")

@@ -1,4 +1,4 @@
-"""Output: files that are replaced as a whole, and a progress bar."""
+"""Output: files that are replaced atomically, and a progress bar."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ DELAY = 2.0
 
 
 def write_file(path: str, text: str) -> None:
-    """Write text to a file beside ``path``, in UTF-8, and then move it over ``path``.
+    """Write text in UTF-8 to a temporary file next to ``path``, and then move it over ``path``.
 
     Raises:
-        OSError: the file cannot be written; an existing file does not change.
+        OSError: the file cannot be written. An existing file does not change.
     """
     content = text.encode("utf-8", "backslashreplace")
     try:
         if os.path.exists(path) and not os.path.isfile(path):
-            with open(path, "wb") as stream:  # a pipe or a device, which nothing may replace
+            with open(path, "wb") as stream:  # do not replace a pipe or a device
                 stream.write(content)
             return
         target = os.path.realpath(path)
@@ -29,15 +29,15 @@ def write_file(path: str, text: str) -> None:
                 file.write(content)
             os.replace(part, target)
         finally:
-            with suppress(OSError):  # after a move there is nothing left
+            with suppress(OSError):  # after the move the file is gone
                 os.unlink(part)
-    except (OSError, ValueError) as error:  # ValueError: a path with a NUL
+    except (OSError, ValueError) as error:  # ValueError: the path contains a NUL
         raise OSError(f"cannot write {path}: {getattr(error, 'strerror', error)}") from error
 
 
 @contextmanager
 def show_progress(unit: str) -> Iterator[Callable[[int], object]]:
-    """Show a progress bar on a terminal with tqdm installed, and yield a function that counts a unit."""
+    """Yield a function that advances a progress bar. The bar needs tqdm and a terminal."""
     try:
         from tqdm import tqdm
     except ImportError:

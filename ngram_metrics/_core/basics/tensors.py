@@ -1,4 +1,4 @@
-"""Tensors on their devices: dtypes that a device has, and copies that wait as little as possible."""
+"""Tensors and devices: the dtypes that a device has, and copies that wait as little as possible."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ def float_dtype(device: torch.device) -> torch.dtype:
 
 
 def host_counts(counts: int | Sequence[int] | Sequence[Sequence[int]]) -> Tensor:
-    """Return a number, several or rows of them as an int64 tensor on the CPU, whatever the default device."""
+    """Return integers as an int64 tensor on the CPU, whatever the default device."""
     return torch.from_numpy(np.array(counts, np.int64))
 
 
 def to_tensor(array: Array) -> Tensor:
-    """Return an array as a tensor with the same memory, or a tensor as it is."""
+    """Return an array as a tensor that shares its memory, or a tensor unchanged."""
     return array if isinstance(array, Tensor) else torch.from_numpy(np.asarray(array))
 
 
 def to_array(tensor: Tensor) -> Array:
-    """Return a tensor as an array with the same memory, or as it is where torch counts and scores."""
+    """Return a tensor as an array that shares its memory, or unchanged where torch counts and scores."""
     return tensor if counts_in_torch(tensor) else tensor.numpy()
 
 
 @torch.compiler.disable
 def call_outside_graphs(function: Callable[..., tuple[Array, ...]], *args: object) -> tuple[Array, ...]:
-    """Call a function that counts in NumPy, none of which ``torch.compile`` may record."""
+    """Call a function that counts in NumPy, which ``torch.compile`` must not record."""
     return function(*args)
 
 
 def move_result(result: Tensor, device: torch.device | str | None) -> Tensor:
-    """Return a result on a device, in float32 if the device has no float64; None for where it is."""
+    """Return a result on a device, in float32 if the device has no float64. None leaves it where it is."""
     if device is None:
         return result
     where = torch.device(device)
@@ -48,16 +48,16 @@ def move_result(result: Tensor, device: torch.device | str | None) -> Tensor:
 
 
 def copy_to(device: torch.device, *tensors: Tensor) -> list[Tensor]:
-    """Return tensors of one device on another, in one copy, for which the CPU does not wait if it goes to CUDA.
+    """Move tensors to another device in one copy. The CPU does not wait for a copy to CUDA.
 
-    Their dtypes have equal sizes.
+    The tensors are on one device, and their dtypes have equal sizes.
     """
     source = tensors[0].device
     if source == device:
         return list(tensors)
     sizes = [tensor.numel() for tensor in tensors]
     dtype = tensors[0].dtype
-    # Only a copy from pinned memory returns before it is done.
+    # Only a copy from pinned memory is asynchronous.
     pinned = source.type == "cpu" and device.type == "cuda"
     joined = torch.empty(sum(sizes), dtype=dtype, device=source, pin_memory=pinned)
     torch.cat([tensor.flatten().view(dtype) for tensor in tensors], out=joined)

@@ -1,12 +1,12 @@
 """The segments of an update as one array of token ids, in NumPy.
 
-The documents follow one another, each hypothesis before its references, and an id ends each document: 0 a hypothesis,
-1 a reference. So an n-gram that leaves its document holds an end that the other side lacks, and matches nothing.
+The documents follow one another, each hypothesis before its references. The id 0 ends a hypothesis, and 1 a reference.
+An n-gram that leaves its document contains an end that the other side lacks, so it matches nothing.
 
 Example: ``a b a`` with the references ``b a`` and ``c`` is ``3 4 3 0 4 3 1 5 1``, where a = 3, b = 4 and c = 5.
 
-For ROUGE-Lsum the id 2 ends a sentence within a document. Ids are compared within a segment only: in another segment an
-equal id may be another token.
+For ROUGE-Lsum the id 2 ends a sentence within a document. Only ids of one segment are comparable: in another segment
+the same id may stand for another token.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ngram_metrics._core.counting.matches import count_matches, join_ranges
 from ngram_metrics._core.counting.subsequences import common_lengths, union_hits
 
 Integers: TypeAlias = NDArray[np.int64]
-#: The ids that are no tokens; tokens are numbered from the next one on.
+#: The ids that are not tokens, and the first that is one.
 END_OF_HYPOTHESIS, END_OF_REFERENCE, END_OF_SENTENCE, FIRST_TOKEN = range(4)
-#: The range of the numbers of references where there are no segments, see ``Batch.reference_range``.
+#: The ``Batch.reference_range`` of a batch without segments.
 NO_REFERENCES = (-(1 << 62), 0)
-#: A table of all ids may have this many entries. Segments with larger ids are numbered anew.
+#: The most entries of a table that is indexed by id. Larger ids are sorted instead.
 MOST_IDS = 1 << 20
-#: Documents that are read together, so that their strings stay in the cache.
+#: Documents that are numbered at a time, few enough for their strings to stay in the cache.
 PORTION = 128
 
 
@@ -37,7 +37,7 @@ class Batch(NamedTuple):
 
     Attributes:
         ids: ``(slots,)`` int64 from 0 to ``bound - 1``.
-        lengths: ``(documents,)`` int64, the slots of each document without its end.
+        lengths: ``(documents,)`` int64, the slots of each document, not counting its end.
         counts: ``(segments,)`` int64, the number of references of each segment, at least 1; None if each has one.
         bound: an exclusive upper bound of the ids.
     """
@@ -91,7 +91,7 @@ class Batch(NamedTuple):
         if self.counts is None:
             return lengths
         hypotheses = self.hypothesis_lengths
-        # Four times the distance, and 1 more if the reference is longer than the hypothesis, 1 less if it is shorter.
+        # Four times the distance, plus 1 for a longer reference and minus 1 for a shorter one, which breaks ties.
         distances = np.abs(4 * (lengths - hypotheses.repeat(self.counts)) + 1)  # (references,)
         nearest = np.minimum.reduceat(distances, self.counts.cumsum() - self.counts)  # (segments,)
         apart = (nearest + 1) >> 2
@@ -102,11 +102,11 @@ class Batch(NamedTuple):
         return count_matches(self, orders)
 
     def common_lengths(self) -> Integers:
-        """Return the length of a longest common subsequence of each segment, which has one reference."""
+        """Return the length of a longest common subsequence of each segment; each has one reference."""
         return common_lengths(self)
 
     def union_hits(self) -> Integers:
-        """Return the hits of ROUGE-Lsum of each segment, which has one reference."""
+        """Return the ROUGE-Lsum hits of each segment; each has one reference."""
         return union_hits(self)
 
     def chunks(self, slots: int) -> Iterator[Batch]:
@@ -127,7 +127,7 @@ class Batch(NamedTuple):
             start, before = stop, after
 
     def pairs(self) -> Batch:
-        """Return a segment for each reference, with a copy of its hypothesis."""
+        """Return one segment for each reference, each with a copy of the hypothesis."""
         if self.counts is None:
             return self
         documents = np.empty(2 * int(self.counts.sum()), np.int64)
@@ -138,7 +138,7 @@ class Batch(NamedTuple):
         return Batch(self.ids[slots], self.lengths[documents], None, self.bound)
 
     def take_best(self, fields: Sequence[Any], scores: Any) -> Sequence[Any]:
-        """Return what each field has for the best reference of each segment, the first on ties.
+        """Return each field for the reference of each segment with the highest score, the first on ties.
 
         Scores ``(references,)`` choose one reference for fields ``(references, ...)``. Scores ``(references, keys)``
         choose one for each key of fields ``(references, keys)``.
@@ -162,32 +162,32 @@ class Batch(NamedTuple):
         return np.ones(len(self.lengths) // 2, np.int64) if self.counts is None else self.counts
 
     def reference_range(self) -> Integers:
-        """Return the fewest references of a segment, negated, and the most: ``(2,)``, whose maximum joins two."""
+        """Return the fewest references of a segment, negated, and the most, ``(2,)``: the maximum of two joins them."""
         if not len(self.lengths):
             return np.array(NO_REFERENCES)
         return np.array([-1, 1] if self.counts is None else [-self.counts.min(), self.counts.max()])
 
     def narrow(self) -> Batch:
-        """Return the same segments with ids that are at most as large as the number of slots."""
+        """Return the same segments with small ids, below about the number of slots."""
         if self.bound <= len(self.ids) + FIRST_TOKEN:
             return self
         if self.bound > MOST_IDS:
             distinct, ids = np.unique(np.append(range(FIRST_TOKEN), self.ids), return_inverse=True)
             return self._replace(ids=ids[FIRST_TOKEN:], bound=len(distinct))
         new_ids = np.empty(self.bound, np.int64)
-        # Of equal tokens the last one leaves its number.
+        # Each id gets the number of the last slot that has it.
         new_ids[self.ids] = np.arange(FIRST_TOKEN, len(self.ids) + FIRST_TOKEN)
         new_ids[:FIRST_TOKEN] = range(FIRST_TOKEN)
         return self._replace(ids=new_ids.take(self.ids), bound=len(self.ids) + FIRST_TOKEN)
 
     def without_sentence_ends(self) -> Batch:
-        """Return the same segments with documents that are not split into sentences."""
+        """Return the same segments without the ids that end sentences."""
         is_kept = self.ids != END_OF_SENTENCE
         return batch_of(self.ids[is_kept], self.bound, self.counts)
 
 
 def batch_of(ids: Integers, bound: int, counts: Integers | None) -> Batch:
-    """Return the batch of ids in which either end stands behind each document; the right one is written there."""
+    """Return the batch of ids whose documents each end in 0 or 1. This writes the right one of the two in place."""
     ends = (ids <= END_OF_REFERENCE).nonzero()[0]
     lengths = ends.copy()
     lengths[1:] -= ends[:-1] + 1
@@ -198,7 +198,7 @@ def batch_of(ids: Integers, bound: int, counts: Integers | None) -> Batch:
 
 
 def portions(documents: int, counts: Integers | None) -> Iterator[slice]:
-    """Yield ranges of documents, each whole segments of about ``PORTION`` documents or a single segment."""
+    """Yield ranges of about ``PORTION`` documents that do not cut a segment."""
     if counts is None or documents <= PORTION:
         for start in range(0, documents, PORTION):
             yield slice(start, min(start + PORTION, documents))
@@ -212,9 +212,9 @@ def portions(documents: int, counts: Integers | None) -> Iterator[slice]:
 
 
 def number_tokens(parts: Iterable[Sequence[Hashable]], end: Hashable) -> tuple[Integers, int]:
-    """Number the tokens of documents, which come in parts of whole segments, each document followed by ``end``.
+    """Number the tokens of documents, each followed by ``end``. The documents come in parts of whole segments.
 
-    Each part has its own numbers, which stay small, because only tokens of one segment are compared.
+    Each part starts again from small numbers, because only tokens of one segment are compared.
 
     Returns:
         The ids, 0 for each end, and an exclusive bound of them.
@@ -226,21 +226,21 @@ def number_tokens(parts: Iterable[Sequence[Hashable]], end: Hashable) -> tuple[I
     bound = FIRST_TOKEN
     for tokens in parts:
         numbers: dict[Hashable, int] = {end: END_OF_HYPOTHESIS}
-        # A token has the number of the place where it is first seen.
+        # The number of a token is the position of its first occurrence.
         numbered.append(np.fromiter(map(numbers.setdefault, tokens, count(FIRST_TOKEN)), np.int64, len(tokens)))
         bound = max(bound, len(tokens) + FIRST_TOKEN)
     return _join(numbered), bound
 
 
 def end_sentences(ids: Integers, sentences: Integers) -> None:
-    """Mark in place that of the documents in ``ids`` the next ``sentences`` ``(documents,)`` are sentences of one."""
+    """Join sentences in place: the first ``sentences[0]`` documents of ``ids`` become document 0, and so on."""
     is_sentence = np.ones(int(sentences.sum()), np.bool_)
     is_sentence[sentences.cumsum() - 1] = False
     ids[(ids == END_OF_HYPOTHESIS).nonzero()[0][is_sentence]] = END_OF_SENTENCE
 
 
 def number_characters(texts: Sequence[str], counts: Integers | None, whitespace: bool) -> Batch:
-    """Number the characters of texts, with or without whitespace, the characters at which ``str.split`` splits."""
+    """Number the characters of texts. Whitespace is what ``str.split`` splits at."""
     numbered: list[Integers] = []
     bound = FIRST_TOKEN
     for portion in portions(len(texts), counts):
@@ -274,12 +274,12 @@ def number_padded(
 ) -> Batch:
     """Number padded ids, hypotheses ``(segments, width)`` and references ``(segments, references, width)``.
 
-    Negative and ``dropped`` ids are no tokens. A ``separator``, which may be negative, ends a sentence. A reference
-    without either is missing; if all references of a segment are, it has one empty reference.
+    Negative and ``dropped`` ids are not tokens. A ``separator``, which may be negative, ends a sentence. A row without
+    tokens and separators is a missing reference. A segment without any reference gets an empty one.
     """
     segments, count, width = references.shape
     middle = hypotheses.shape[1]
-    # A row has the hypothesis, its end, and each reference with its end.
+    # Each row is the hypothesis, its end, and each reference with its end.
     ids = np.full((segments, middle + 1 + count * (width + 1)), -1, np.int64)
     by_reference = (segments, count, width + 1)
     ids[:, :middle] = hypotheses
@@ -293,7 +293,7 @@ def number_padded(
     in_references = is_kept[:, middle + 1 :].reshape(by_reference)[..., :-1]
     is_present = np.any(in_references, -1)  # (segments, references)
     is_present[:, :1] |= ~is_present.any(1, keepdims=True)
-    # No token is negative, and padding such as -100 would need a sort to be numbered.
+    # Negative ids are dropped anyway, and ids below -1 would have to be sorted.
     ids, bound = _number_values(np.maximum(ids, -1, out=ids))
     if separator is not None:
         ids[ends_sentence] = END_OF_SENTENCE
@@ -304,7 +304,7 @@ def number_padded(
 
 
 def _number_values(values: Integers) -> tuple[Integers, int]:
-    """Return the numbers of ids, in any order from ``FIRST_TOKEN`` on, and an exclusive bound of the numbers."""
+    """Number ids in any order, tokens from ``FIRST_TOKEN`` on, and return an exclusive bound of the numbers."""
     largest = int(values.max(initial=0))
     if largest < 1 << 62 and values.min(initial=0) >= -1:
         return values + FIRST_TOKEN, largest + FIRST_TOKEN + 1

@@ -1,10 +1,10 @@
 """Clipped n-gram matches of padded ids in torch, on any device and in recorded graphs.
 
-It counts what ``_core.counting.matches`` counts on a CPU. No step depends on data: all run on the ``meta`` device,
-compile in one graph and never wait for a GPU. The keys of both sides are sorted, as there, and those of a hypothesis
-are looked up in each of its references.
+The counts are those of ``_core.counting.matches``. No step depends on data: everything runs on the ``meta`` device,
+compiles to one graph and never waits for a GPU. The keys of both sides are sorted, and the keys of a hypothesis are
+looked up in each of its references.
 
-Ids past the end of a document differ on the two sides, so that no n-gram with one of them is on both.
+The two sides have different ids past the end of a document, so n-grams that leave their document never match.
 """
 
 from __future__ import annotations
@@ -16,21 +16,20 @@ from torch import Tensor
 KEY_BITS = 63
 #: The ids past the end of a padded hypothesis, and of a padded reference.
 PAST_HYPOTHESIS, PAST_REFERENCE = -2, -1
-#: Slots that are counted at a time, which bounds memory; many at a time take few launches.
+#: Slots that are counted at a time, which bounds memory.
 SLOTS = 1 << 22
 
 
 def count_matches(hypotheses: Tensor, references: Tensor, orders: int) -> Tensor:
     """Return the clipped matches of each segment and order, ``(segments, orders)`` int64.
 
-    The ids are ``(segments, width)`` and ``(segments, references, width)`` int64, with those past the ends filled.
+    The ids are ``(segments, width)`` and ``(segments, references, width)`` int64, filled up past the ends.
     """
     segments, count, reference_width = references.shape
-    # Orders longer than a document have no n-grams, and take neither time nor memory.
+    # Orders longer than every document have no n-grams.
     counted = min(orders, hypotheses.shape[1], reference_width)
     if segments == 0 or counted == 0:
         return hypotheses.new_zeros(segments, orders)
-    # The hypothesis is looked up in each of its references.
     at_once = max(1, SLOTS // (count * (hypotheses.shape[1] + reference_width)))
     parts = [
         _count_rows(hypotheses[first : first + at_once], references[first : first + at_once], counted)
@@ -41,10 +40,9 @@ def count_matches(hypotheses: Tensor, references: Tensor, orders: int) -> Tensor
 
 
 def _count_rows(hypotheses: Tensor, references: Tensor, orders: int) -> Tensor:
-    """Return the matches of each row, ``(segments, orders)``, where no row is shorter than the longest order.
+    """Return the matches of each row, ``(segments, orders)``. No row is shorter than the longest order.
 
-    The documents of a segment are laid out one after another, and a key is made at every slot. The ids past their ends
-    separate them, so that no n-gram that leaves its document is on both sides.
+    The documents of a segment follow one another, separated by the ids past their ends, and every slot gets a key.
     """
     segments, width = hypotheses.shape
     _, count, reference_width = references.shape
@@ -72,18 +70,18 @@ def _count_rows(hypotheses: Tensor, references: Tensor, orders: int) -> Tensor:
 def _look_up(hypotheses: Tensor, references: Tensor, orders: int, bits: int) -> Tensor:
     """Return the matches ``(orders, segments)`` of keys ``(segments, width)`` and ``(segments, references, width)``.
 
-    The last digits of the keys are the last tokens of these orders. The first k of equal n-grams of a hypothesis are
-    matched, where k is the largest count in one reference.
+    Keys are as long as the last of these orders. Among equal n-grams of a hypothesis the first k match, where k is the
+    largest count in one reference.
     """
     device = hypotheses.device
     dropped_bits = torch.arange((orders - 1) * bits, -1, -bits, device=device).reshape(-1, 1, 1)
-    # The first digits of sorted keys are sorted too.
+    # Sorted keys stay sorted when their last digits are cut.
     wanted = torch.bitwise_right_shift(torch.sort(hypotheses).values, dropped_bits)  # (orders, segments, width)
     keys = torch.bitwise_right_shift(torch.sort(references).values, dropped_bits.unsqueeze(-1))
     sought = wanted.unsqueeze(2)
     if references.shape[1] > 1:
         sought = sought.expand(-1, -1, references.shape[1], -1).contiguous()
-    # Positions in a row fit int32, which halves the memory that is written and read here.
+    # Positions in a row fit int32, which halves the memory traffic.
     count = torch.searchsorted(keys, sought, right=True, out_int32=True)
     count = count - torch.searchsorted(keys, sought, out_int32=True)
     count = count.amax(2) if references.shape[1] > 1 else count.squeeze(2)
@@ -93,12 +91,12 @@ def _look_up(hypotheses: Tensor, references: Tensor, orders: int, bits: int) -> 
 
 
 def rank_in_rows(ids: Tensor) -> Tensor:
-    """Number the ids ``(..., slots)`` of each row ascending from 1 to the slots, equal ids with equal numbers."""
+    """Return the rank of each id ``(..., slots)`` in its row, from 1 to ``slots``; equal ids have equal ranks."""
     return torch.searchsorted(torch.sort(ids).values, ids.contiguous(), right=True)
 
 
 def _join_digits(digits: Tensor, length: int, bits: int) -> Tensor:
-    """Return the number that the ``length`` digits from each slot on form: ``(..., slots - length + 1)``."""
+    """Return at each slot the number made of the next ``length`` digits, ``(..., slots - length + 1)``."""
     if length == 1:
         return digits
     half = length // 2
@@ -108,12 +106,12 @@ def _join_digits(digits: Tensor, length: int, bits: int) -> Tensor:
 
 
 def _append_digits(keys: Tensor, digits: Tensor, bits: int) -> Tensor:
-    """Return keys followed by digits that are ``bits`` wide, in one launch."""
+    """Return keys followed by digits that are ``bits`` wide, in one kernel."""
     return torch.add(digits, keys, alpha=1 << bits)
 
 
 def _bit_length(number: int) -> int:
-    """Return how many bits a number needs. A loop, because ``int.bit_length`` breaks a compiled graph."""
+    """Return how many bits a number needs. ``int.bit_length`` would break a compiled graph."""
     bits = 0
     while number >= 1 << bits:
         bits += 1

@@ -2,31 +2,31 @@
 
 Row s, column p of the classical table is the length of the longest common subsequence of the first s tokens of one text
 and the first p of the other. Along a row it grows by 0 or 1 per column, so a row needs one bit per column: bit p of
-``increments`` says that the length grows there. Let ``mask`` be the columns whose token is the row's token. Then a row
+``increments`` says that the length grows there. ``mask`` has the columns whose token is the row's token. Each row then
 follows from the row above (Allison and Dix 1986; Crochemore et al. 2001 and Hyyro 2004 do the same on inverted bits):
 
     either = increments | mask
     increments = either & (2 * increments - either)
 
 A column is a position of the *long* side, 55 positions per int64 word. A row is a *step*, a token of the *short* side,
-and is computed for all pairs of a chunk at once. The subtraction borrows from the next higher word if its difference is
-negative. No step waits for a borrow to propagate, as in Hyyro 2004, section 3.3: word w takes step s at the time s + w,
-one time after the word below. Nor does a step compute the borrow: a word is so narrow that the highest byte of its
-difference is -1 if it borrows, else 0. So a time is four operations, whatever the number of words.
+and is computed for all pairs of a chunk at once. A word with a negative difference borrows from the next higher word.
+As in Hyyro 2004, section 3.3, no step waits for borrows to propagate: word w takes step s at time s + w, one time after
+the word below. The borrow needs no operation either: in words this narrow the highest byte of the difference is -1 for
+a borrow, else 0. So each time takes four operations, whatever the number of words.
 
-Both halves of the steps run at once, because launching an operation often costs more than its work. A cut of the short
-text in the middle corresponds to some cut of the long text: a common subsequence matches the tokens before one cut with
-tokens before the other (Hirschberg 1975). So the first half of the steps runs from the left, and the second half from
-the right on both texts reversed, as two pairs of one chunk. The last row of each half gives the longest common
-subsequence with either side of any cut of the long text. The largest sum over all cuts is the length.
+Launching an operation often costs more than its work, so both halves of the steps run at once. A common subsequence
+that is cut at the middle of the short text is also cut somewhere in the long text: its first part lies before both
+cuts, and its second part after both (Hirschberg 1975). The first half of the steps runs from the left, and the second
+half from the right on both texts reversed, as two pairs of one chunk. Their last rows give the length of each part for
+every cut of the long text. The largest sum over all cuts is the answer.
 
 Example: the long side ``a b a c``, its positions from the left, and the short side ``b a``. The first half is ``b``:
 its mask is 0100, so the increments are 0100, and with the first 0, 1, 2, 3, 4 tokens of the long side it shares 0 0 1 1
 1. The second half is ``a``: with the remaining tokens it shares 1 1 1 0 0. The largest sum is 2, at the cut after
 ``a b``.
 
-The layout is ``(words, pairs)`` with the highest word first, so that the skew is a view with positive strides. The
-masks are in a table, which is a sum of bits. All sizes come from shapes; nothing depends on data.
+The layout is ``(words, pairs)`` with the highest word first, so that the skew is a view with positive strides. A table
+of masks is built by adding up bits. All sizes come from shapes; nothing depends on data.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from torch import Tensor
 
 from ngram_metrics._core.counting.device_matches import rank_in_rows
 
-#: Positions per word: twice a word minus a word minus a borrow is in [-2^55, 2^56), so that the highest byte of the
-#: difference only repeats the sign.
+#: Positions per word. Twice a word minus a word minus a borrow is in [-2^55, 2^56), so the highest byte of the
+#: difference holds nothing but the sign.
 WORD_BITS = 55
 #: The index of the highest byte in an int64.
 HIGHEST_BYTE = 7 if sys.byteorder == "little" else 0
-#: Mask words that are laid out at a time, or those of one pair, which bounds memory.
+#: Mask words that are made at a time, or those of one pair, which bounds memory.
 MASK_WORDS = 1 << 26
-#: Masks are laid out for this many times and words together, and read while they are in the cache.
+#: Times, and words, whose masks are made together, few enough to stay in the cache.
 TILE = 64
 
 
@@ -57,7 +57,7 @@ def common_lengths(
 
     The ids are ``(pairs, width)`` int64, one width for each side; past the ``(pairs,)`` lengths they are ignored.
     """
-    # The length is symmetric, so the narrower side is taken as the steps: each step costs its launches.
+    # The length is symmetric, so the narrower side provides the steps: each step launches its own kernels.
     sides = [(hypotheses, hypothesis_lengths), (references, reference_lengths)]
     sides.sort(key=lambda side: side[0].shape[1], reverse=True)
     (long, _), (short, _) = sides
@@ -95,7 +95,7 @@ def _last_rows(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
     Raises:
         RuntimeError: inside ``torch.jit.trace`` or ``torch.vmap``, which cannot follow steps that overwrite their rows.
     """
-    # torch has no public function that tells of a tensor of vmap.
+    # torch has no public test for tensors of vmap.
     if not torch.compiler.is_compiling() and (
         torch.jit.is_tracing() or torch._C._functorch.is_batchedtensor(steps)  # type: ignore[attr-defined]
     ):
@@ -103,14 +103,15 @@ def _last_rows(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
     words = _word_count(positions.shape[1])
     increments = positions.new_zeros(words, len(positions))
     either = torch.empty_like(increments)
-    # This time and the time before alternate between two arrays, each with views of its differences and its borrows: -1
-    # if the word below borrows, else 0. A single word needs no borrows, and XLA has no such view.
+    # This time and the time before alternate between two arrays. Each has a view of its differences and one of its
+    # borrows: -1 if the word below borrows, else 0. A single word needs no borrows, and XLA cannot make that view.
     now, before = (
         (whole[:-1], whole[1:].view(torch.int8)[:, HIGHEST_BYTE::8] if words > 1 else whole)
         for whole in (positions.new_zeros(words + 1, len(positions)) for _ in range(2))
     )
     for mask in _make_masks(positions, steps, rank_bound):
-        difference, borrows = now[0], before[1]
+        difference = now[0]
+        borrows = before[1]
         torch.bitwise_or(mask, increments, out=either)
         if words > 1:
             torch.add(borrows, increments, alpha=2, out=difference)
@@ -124,11 +125,12 @@ def _last_rows(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
 
 def _make_masks(positions: Tensor, steps: Tensor, rank_bound: int) -> Iterator[Tensor]:
     """Yield the masks of each time, ``(words, pairs)``, the highest word first."""
-    pairs, words = len(positions), _word_count(positions.shape[1])
-    # With padding on both sides: at time t the words, the highest first, take the steps t, ..., t + words - 1.
+    pairs = len(positions)
+    words = _word_count(positions.shape[1])
+    # With this padding on both sides the words, highest first, take the steps t, ..., t + words - 1 at time t.
     around = steps.new_zeros(pairs, words - 1)
     steps = torch.cat((around, steps, around), 1)
-    # Blocks of words, because the skew adds as many rows to the table of a block as the block has words.
+    # One table per block of words: the skew adds as many rows to a table as its block has words.
     tables = [
         _mask_table(positions, steps, rank_bound, range(first, min(words, first + TILE)))
         for first in range(0, words, TILE)
@@ -140,14 +142,15 @@ def _make_masks(positions: Tensor, steps: Tensor, rank_bound: int) -> Iterator[T
         for table, rows in tables:
             block = table.shape[1]
             chosen = table.index_select(0, rows[time : time + times + block - 1].flatten())
-            # chosen is (steps, pairs, words), and the next word takes the next step.
+            # chosen is (steps, pairs, words): read it along a diagonal, because each next word takes the next step.
             tiles.append(chosen.as_strided((times, block, pairs), (pairs * block, pairs * block + 1, block)))
         yield from (tiles[0] if len(tiles) == 1 else torch.cat(tiles, 1)).unbind()
 
 
 def _mask_table(positions: Tensor, steps: Tensor, rank_bound: int, block: range) -> tuple[Tensor, Tensor]:
-    """Return the masks of a block of words ``(pairs * rows, words)``, and in it the row of each step and pair."""
-    pairs, words = len(positions), _word_count(positions.shape[1])
+    """Return the masks of a block of words, ``(pairs * rows, words)``, and the row there of each step and pair."""
+    pairs = len(positions)
+    words = _word_count(positions.shape[1])
     positions = positions[:, (words - block.stop) * WORD_BITS : (words - block.start) * WORD_BITS]
     steps = steps[:, block.start : steps.shape[1] - words + block.stop]
     rows = min(rank_bound, steps.shape[1]) + 1
@@ -182,7 +185,7 @@ def _pair_words(words: int, steps: int) -> int:
 def _rows_of_steps(positions: Tensor, steps: Tensor, rank_bound: int) -> tuple[Tensor, Tensor]:
     """Replace each rank by the number, from 1, of a step that has it, or by 0 if no step has it."""
     row_of_rank = steps.new_zeros(len(steps), rank_bound + 1)
-    # If several steps have the same rank, any of them will do: all positions with this rank read the same entry.
+    # Any step will do if several have the same rank: all positions with this rank read the same entry.
     row_of_rank.scatter_(1, steps, torch.arange(1, steps.shape[1] + 1, device=steps.device).expand_as(steps))
     row_of_rank[:, 0].zero_()
     return row_of_rank.gather(1, positions), row_of_rank.gather(1, steps)

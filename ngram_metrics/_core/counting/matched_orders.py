@@ -1,7 +1,7 @@
 """Where n-grams match: for each token the longest order of a matched n-gram that covers it.
 
-A hypothesis has as many matched n-grams as ``_core.counting.matches`` counts. The first k of equal n-grams are matched,
-where k is the largest count in one reference; in a reference, the count in the hypothesis.
+Among equal n-grams of a hypothesis the first k match, where k is the largest count in one reference. So there are as
+many as ``_core.counting.matches`` counts. In a reference, k is the count in the hypothesis.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 def find_matched_orders(batch: Batch, orders: int) -> Integers:
     """Return the longest order of a matched n-gram that covers each slot, 0 to ``orders``, ``(slots,)``."""
     batch = batch.narrow()
-    segments, places = locate_documents(batch)
+    segments, indices = locate_documents(batch)
     sizes = batch.lengths + 1
     documents = np.arange(len(sizes)).repeat(sizes)
-    is_hypothesis = (places == 0).repeat(sizes)
-    numbers = segments.repeat(sizes)  # of the n-grams at each slot
+    is_hypothesis = (indices == 0).repeat(sizes)
+    numbers = segments.repeat(sizes)  # equal n-grams of a segment have one number
     slots = np.arange(len(batch.ids))
     longest = np.zeros(len(slots), np.int64)
     for order in range(1, orders + 1):
@@ -37,7 +37,7 @@ def find_matched_orders(batch: Batch, orders: int) -> Integers:
 
 
 def _find_matched(numbers: Integers, documents: Integers, is_hypothesis: np.ndarray) -> np.ndarray:
-    """Return at which slots a matched n-gram starts, from the numbers of the n-grams, ``(slots,)`` bool."""
+    """Return whether a matched n-gram starts at each slot, ``(slots,)`` bool, from the numbers of the n-grams."""
     keys = numbers * (int(documents[-1]) + 1) + documents if len(documents) else numbers
     order = np.argsort(keys, kind="stable")
     is_first = np.diff(keys[order], prepend=-1) > 0

@@ -1,12 +1,12 @@
-"""Clipped n-gram matches on a CPU: how many n-grams of a hypothesis its references have, exact for all ids.
+"""Clipped n-gram matches on a CPU, exact for all ids.
 
-Papineni et al. 2002, section 2.1: an n-gram matches as often as the hypothesis has it, but at most as often as the
-reference that has it most often.
+Papineni et al. 2002, section 2.1: an n-gram matches as often as it occurs in the hypothesis, but at most as often as it
+occurs in any one reference.
 
-The n-gram at a slot is a number, its *key*: the segment, a digit for each token, and the document within the segment,
-0 for the hypothesis. A shorter n-gram is a key without its last digits. So one sort of the keys of the longest order
-puts equal n-grams of every order side by side, and two neighbours are equal in an order if the highest bit in which
-they differ is below its digits. In such a *run* of equal n-grams the slots of the smaller side match.
+The n-gram at a slot is one number, its *key*: the segment, a digit for each token, and the document within the segment,
+0 for the hypothesis. Cutting the last digits gives the shorter n-grams. So one sort of the keys of the longest order
+puts equal n-grams of every order side by side. Two neighbours are equal in an order if the highest bit in which they
+differ is below the digits of that order. A *run* of equal n-grams has as many matches as its smaller side has slots.
 
 Example: the hypothesis ``a b a`` and the reference ``b a``, where a = 3, b = 4; orders 1 and 2, the document after a
 dot.
@@ -19,11 +19,11 @@ key      34.0  43.0  30.0  04.0  43.1  31.1  10.1
 sorted   04.0  10.1  30.0  31.1  34.0  43.0  43.1
 =======  ====  ====  ====  ====  ====  ====  ====
 
-Order 2 has one run of both documents, ``43``: one match. Order 1 has two: ``4`` once in each, and ``3`` twice in the
-hypothesis but once in the reference, so one match each.
+In order 2 both documents have the run ``43``: one match. In order 1 they share two runs. ``4`` occurs once in each, and
+``3`` twice in the hypothesis but once in the reference: one match each.
 
-If the digits of all orders do not fit a key, the sorted n-grams of the orders that fit are numbered, and the next keys
-have this number in the place of the segment. Nothing is hashed.
+If the digits of all orders do not fit a key, as many orders as fit are counted first. Their n-grams are numbered, and
+the next keys start with this number instead of the segment. Nothing is hashed.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
 #: Bits of a key: int64 without its sign.
 KEY_BITS = 63
-#: Slots that are sorted at a time: their arrays stay in the cache.
+#: Slots that are sorted at a time, few enough for their arrays to stay in the cache.
 SLOTS = 1 << 13
-#: A bound of the cells, orders times slots, that are compared at a time: only long segments reach it.
+#: Cells, orders times slots, that are compared at a time, which bounds memory. Only long segments have more.
 CELLS = 1 << 20
 _ALL_BITS = (1 << KEY_BITS) - 1
 
@@ -69,17 +69,17 @@ def _count_chunk(batch: Batch, orders: int) -> Integers:
 def sort_ngrams(
     batch: Batch, segment: Integers, document: Integers, orders: int
 ) -> Iterator[tuple[Integers, Integers]]:
-    """Yield the sorted keys of as many orders at a time as fit a key, and the smallest differences of unequal n-grams.
+    """Yield sorted keys, for as many orders at a time as fit a key.
 
     Args:
         batch: the documents.
         segment: ``(documents,)``, ascending; n-grams of different segments are unequal.
-        document: ``(documents,)``, the number of the document in its segment.
+        document: ``(documents,)``, the index of the document in its segment.
         orders: the longest order, at least 1.
 
     Yields:
-        The keys ``(slots,)``, and the difference for each order, ``(orders, 1)``. Keys have the document below the last
-        one, which is a power of 2.
+        The keys ``(slots,)``, and for each order the smallest difference of unequal n-grams, ``(orders, 1)``. The last
+        one is a power of 2, and the bits below it hold the document.
     """
     document_bits = int(document.max()).bit_length()
     head_bits = int(segment[-1]).bit_length()
@@ -97,7 +97,7 @@ def sort_ngrams(
             ngrams = _join_digits(digits, taken, bits)
             ngrams += head << taken * bits
         else:
-            # A single digit does not fit behind a number of many millions of n-grams, but their numbers do.
+            # Not even one digit fits behind the numbers of many millions of n-grams, so number the pairs of both.
             taken = 1
             ngrams = np.unique(head << bits | digits, return_inverse=True)[1]
         keys = ngrams << document_bits
@@ -112,7 +112,7 @@ def sort_ngrams(
 
 
 def locate_documents(batch: Batch) -> tuple[Integers, Integers]:
-    """Return the segment of each document, and its number in the segment, 0 for the hypothesis."""
+    """Return the segment of each document, and its index in the segment, 0 for the hypothesis."""
     documents = np.arange(len(batch.lengths))
     if batch.counts is None:
         return documents >> 1, documents & 1
@@ -121,10 +121,10 @@ def locate_documents(batch: Batch) -> tuple[Integers, Integers]:
 
 
 def _join_digits(digits: Integers, length: int, bits: int) -> Integers:
-    """Return the number that ``length`` digits from each slot on form, ``(slots,)``; past the last slot they are 0."""
+    """Return at each slot the number made of the next ``length`` digits, ``(slots,)``; digits past the end are 0."""
     numbers = digits.copy()
     joined = 1
-    # Numbers of twice the length join two numbers: the bits of the length below its highest say where one is added.
+    # Double the length for each bit after the highest one, and add one digit where the bit is 1.
     for is_odd in bin(length)[3:]:
         longer = numbers << joined * bits
         longer[:-joined] |= numbers[joined:]
@@ -143,7 +143,7 @@ def _smallest_differences(orders: int, bits: int, document_bits: int) -> Integer
 
 
 def find_differences(keys: Integers) -> Integers:
-    """Return the bits in which each sorted key differs from the one before; all at the first slot and past the last."""
+    """Return the bits in which each sorted key differs from the one before, and all bits at the start and the end."""
     differs = np.empty(len(keys) + 1, np.int64)
     np.bitwise_xor(keys[1:], keys[:-1], differs[1:-1])
     differs[0] = differs[-1] = _ALL_BITS
@@ -151,7 +151,7 @@ def find_differences(keys: Integers) -> Integers:
 
 
 def _count_runs(keys: Integers, limits: Integers, sizes: Integers) -> Integers:
-    """Return the matches ``(segments, orders)`` of sorted keys, in which each segment has the next ``sizes`` slots."""
+    """Return the matches ``(segments, orders)`` of sorted keys, where each segment has ``sizes`` slots in turn."""
     differs = find_differences(keys)  # a run begins at 0 and past the end
     bound = int(limits[-1, 0])
     documents = keys & bound - 1
@@ -165,7 +165,7 @@ def _count_runs(keys: Integers, limits: Integers, sizes: Integers) -> Integers:
         some = limits[first : first + at_once]
         parts.append(_count_unmatched(documents, differs >= some, surplus, starts, bound))
     unmatched = parts[0] if len(parts) == 1 else np.concatenate(parts)  # (orders, segments)
-    # All other slots are matched, one of the hypothesis for one of a reference.
+    # The other slots match in pairs, one of the hypothesis and one of a reference.
     return ((sizes - unmatched) >> 1).T
 
 
@@ -174,8 +174,8 @@ def _count_unmatched(
 ) -> Integers:
     """Return the slots without a match, ``(orders, segments)``.
 
-    ``is_first`` ``(orders, slots + 1)`` says where runs begin, ``starts`` where segments do, and ``documents``, which
-    are below ``bound``, in which document a slot is.
+    ``is_first`` ``(orders, slots + 1)`` says where runs begin, and ``starts`` where segments begin. ``documents`` has
+    the document of each slot, below ``bound``.
     """
     orders, width = is_first.shape
     begins = is_first.ravel().nonzero()[0]  # of all runs, one order after another
@@ -185,15 +185,15 @@ def _count_unmatched(
         _clip(unmatched, begins, documents, bound)
     cells = np.arange(0, orders * width, width)[:, None] + starts
     sums = np.add.reduceat(unmatched, begins.searchsorted(cells.ravel())).reshape(cells.shape)
-    # Between two orders stands one more difference, back to a surplus of 0.
+    # Between two orders there is one more difference, which returns to a surplus of 0.
     sums[:-1, -1] -= abs(int(surplus[-1]))
     return sums
 
 
 def _clip(unmatched: Integers, begins: Integers, documents: Integers, bound: int) -> None:
-    """Correct in place the unmatched slots of runs, which are counted as if all references were one.
+    """Correct in place the unmatched slots, which were counted as if all references were one.
 
-    That is right unless hypothesis and references both have the n-gram at least twice.
+    Only runs where hypothesis and references both have the n-gram at least twice can be wrong.
     """
     sizes = begins[1:] - begins[:-1]
     runs = (sizes - unmatched > 2).nonzero()[0]

@@ -1,4 +1,4 @@
-"""The n-grams of one order that each document has, and how often."""
+"""How often each document has each n-gram of one order."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 def count_each_ngram(
     tokens: Integers, lengths: Integers, order: int, together: bool = False
 ) -> tuple[Integers, Integers, Integers]:
-    """Count each n-gram of each document, from the tokens of all documents and the ``lengths`` of each.
+    """Count each n-gram of each document. ``tokens`` joins the documents, whose ``lengths`` say where each one ends.
 
-    With ``together`` all documents are counted as document 0; no n-gram crosses the border of two.
+    ``together`` counts all documents as document 0. No n-gram crosses from one document into the next.
 
     Returns:
-        An entry for each document and n-gram that it has, sorted by document and in a document by tokens: the n-grams
+        One entry for each distinct n-gram of a document, sorted by document and then by tokens: the n-grams
         ``(entries, order)``, the indices of their documents and their counts, each ``(entries,)``.
     """
     distinct, digits = np.unique(tokens, return_inverse=True)
@@ -26,7 +26,7 @@ def count_each_ngram(
     remaining = lengths.cumsum().repeat(lengths) - np.arange(len(tokens))  # tokens of the document from each slot on
     starts = (remaining >= order).nonzero()[0]
     documents = np.zeros_like(starts) if together else documents[starts]
-    # Each token more splits the numbers of equal n-grams, which are below the number of slots.
+    # Equal n-grams have one number. Every further token splits it, and it stays below the number of slots.
     numbers = documents
     for offset in range(order):
         numbers = np.unique(numbers * len(distinct) + digits[starts + offset], return_inverse=True)[1]

@@ -1,7 +1,7 @@
 """The segments of an update as rows of padded ids in torch, on any device and in recorded graphs.
 
-A ``PaddedBatch`` has the methods of ``_core.counting.batch.Batch``, so that a metric counts either. Only the shapes
-control what is done: nothing here reads the ids back, or waits for the device.
+A ``PaddedBatch`` has the methods of ``_core.counting.batch.Batch``, so a metric can count either. Control flow depends
+on shapes only: nothing here reads ids back or waits for the device.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class PaddedBatch(NamedTuple):
         hypothesis_lengths: ``(segments,)`` int64, the tokens of each hypothesis.
         references: ``(segments, references, width)`` int64.
         lengths: ``(segments, references)`` int64, the tokens of each reference, 0 for a missing one.
-        present: ``(segments, references)`` bool; each segment has at least one. None if there is room for one only.
+        present: ``(segments, references)`` bool; each segment has at least one. None if every segment has just one.
     """
 
     hypotheses: Tensor
@@ -42,14 +42,14 @@ class PaddedBatch(NamedTuple):
 
     @property
     def reference_lengths(self) -> Tensor:
-        """The tokens of each reference, also of missing ones, segment after segment, ``(references,)``."""
+        """The tokens of each reference, segment after segment, ``(references,)``; 0 for missing ones."""
         return self.lengths.flatten()
 
     def closest_lengths(self) -> Tensor:
         """Return the reference length nearest to each hypothesis length, the shorter on a tie, ``(segments,)``."""
         if self.present is None:
             return self.lengths.squeeze(1)
-        # Four times the distance, and 1 more if the reference is longer than the hypothesis, 1 less if it is shorter.
+        # Four times the distance, plus 1 for a longer reference and minus 1 for a shorter one, which breaks ties.
         distances = (4 * (self.lengths - self.hypothesis_lengths.unsqueeze(1)) + 1).abs()
         distances = distances.masked_fill(~self.present, torch.iinfo(torch.int64).max)
         return self.lengths.gather(1, distances.argmin(1, keepdim=True)).squeeze(1)
@@ -59,13 +59,13 @@ class PaddedBatch(NamedTuple):
         return device_matches.count_matches(self.hypotheses, self.references, orders)
 
     def common_lengths(self) -> Tensor:
-        """Return the length of a longest common subsequence of each segment, which has one reference."""
+        """Return the length of a longest common subsequence of each segment; each has one reference."""
         return device_subsequences.common_lengths(
             self.hypotheses, self.references.squeeze(1), self.hypothesis_lengths, self.lengths.squeeze(1)
         )
 
     def pairs(self) -> PaddedBatch:
-        """Return a segment for each reference, also for a missing one, with a copy of its hypothesis."""
+        """Return one segment for each reference, also for a missing one, each with a copy of the hypothesis."""
         if self.present is None:
             return self
         segments, count, width = self.references.shape
@@ -77,7 +77,7 @@ class PaddedBatch(NamedTuple):
         return PaddedBatch(hypotheses, lengths, references, self.lengths.reshape(rows, 1), None)
 
     def take_best(self, fields: Sequence[Tensor], scores: Tensor) -> Sequence[Tensor]:
-        """Return what each field has for the best reference of each segment, the first on ties.
+        """Return each field for the reference of each segment with the highest score, the first on ties.
 
         Scores ``(references,)`` choose one reference for fields ``(references, ...)``. Scores ``(references, keys)``
         choose one for each key of fields ``(references, keys)``.
@@ -98,7 +98,7 @@ class PaddedBatch(NamedTuple):
         values = values * self.present.reshape(-1, *[1] * (values.dim() - 1))
         first, *others = values.unflatten(0, self.present.shape).unbind(1)
         for value in others:
-            first = first + value  # one after another: the order of a sum on a device is not fixed
+            first = first + value  # one after another, because a sum on a device has no fixed order
         return first
 
     def count_references(self) -> Tensor:
@@ -106,7 +106,7 @@ class PaddedBatch(NamedTuple):
         return torch.ones_like(self.hypothesis_lengths) if self.present is None else self.present.sum(1)
 
     def reference_range(self) -> Tensor:
-        """Return the fewest references of a segment, negated, and the most: ``(2,)``, whose maximum joins two."""
+        """Return the fewest references of a segment, negated, and the most, ``(2,)``: the maximum of two joins them."""
         if len(self.hypotheses) == 0:
             return torch.stack([self.lengths.new_full((), bound) for bound in NO_REFERENCES])
         if self.present is None:
@@ -118,11 +118,11 @@ class PaddedBatch(NamedTuple):
 def pad_batch(
     hypotheses: Tensor, references: Tensor, dropped: Sequence[int], separator: int | None = None
 ) -> PaddedBatch:
-    """Return padded ids, ``(segments, width)`` and ``(segments, references, width)``, without what is no token.
+    """Drop the ids that are not tokens from padded ids ``(segments, width)`` and ``(segments, references, width)``.
 
-    Negative and ``dropped`` ids are no tokens, and neither is the ``separator`` of sentences, which a document of one
-    sentence does not need. A reference without any of them is missing; if all references of a segment are, it has one
-    empty reference: to raise an error would wait for the device.
+    Negative ids, ``dropped`` ids and the ``separator`` of sentences are not tokens. A row without tokens and separators
+    is a missing reference. A segment without any reference gets an empty one, because an error would have to wait for
+    the device.
     """
     ends_sentence = None
     if separator is not None and separator not in dropped:
@@ -131,9 +131,10 @@ def pad_batch(
     rows = hypotheses.long().unsqueeze(1)
     references = references.long()
     if rows.shape[-1] == references.shape[-1]:
-        # Both sides at once take half the launches.
+        # One pass over both sides halves the number of kernels.
         ids, lengths = _drop_ids(torch.cat((rows, references), 1), dropped, starts_with_hypothesis=True)
-        (rows, references), (hypothesis_lengths, lengths) = ids.tensor_split((1,), 1), lengths.tensor_split((1,), 1)
+        rows, references = ids.tensor_split((1,), 1)
+        hypothesis_lengths, lengths = lengths.tensor_split((1,), 1)
     else:
         rows, hypothesis_lengths = _drop_ids(rows, dropped, starts_with_hypothesis=True)
         references, lengths = _drop_ids(references, dropped)
@@ -147,14 +148,14 @@ def pad_batch(
 
 
 def _drop_ids(ids: Tensor, dropped: Sequence[int], starts_with_hypothesis: bool = False) -> tuple[Tensor, Tensor]:
-    """Return the tokens of rows ``(segments, rows, width)``, each row filled up behind them, and their numbers.
+    """Return rows ``(segments, rows, width)`` with their tokens moved to the front, and the number of tokens of each.
 
     The first row of a segment may be its hypothesis.
     """
     is_token = _are_tokens(ids, dropped)
-    # The type is named, because a running sum of bool stays bool on some devices.
+    # On some devices a cumsum of bool stays bool without a dtype.
     count = is_token.cumsum(-1, dtype=torch.int64)
-    # A dropped id goes to an extra slot, the first, that is cut off again: no shape may depend on how many there are.
+    # Dropped ids all go to an extra first slot, which is cut off: no shape may depend on how many there are.
     widened = ids.new_full((*ids.shape[:-1], ids.shape[-1] + 1), PAST_REFERENCE)
     if starts_with_hypothesis:
         widened[:, 0].fill_(PAST_HYPOTHESIS)
@@ -165,7 +166,7 @@ def _drop_ids(ids: Tensor, dropped: Sequence[int], starts_with_hypothesis: bool 
 def _are_tokens(ids: Tensor, dropped: Sequence[int]) -> Tensor:
     """Return which ids are neither negative nor ``dropped``, bool."""
     others = [padding for padding in dropped if padding >= 0]
-    # One comparison for two: the bits are negative for a negative id, and 0 only for this padding.
+    # One comparison instead of two: the xor is negative for negative ids, and 0 only for this padding.
     is_token = (ids ^ others[0]) > 0 if others else ids >= 0
     for padding in others[1:]:
         is_token = is_token & (ids != padding)

@@ -1,12 +1,12 @@
-"""What every hypothesis of a group shares with every reference of it, for minimum Bayes risk decoding.
+"""The matches of every hypothesis of a group with every reference of it, for minimum Bayes risk decoding.
 
 For counts a and b of an n-gram in two documents, min(a, b) is the sum over t = 0, 1, ... of [a > t] [b > t]. So the
 matches of all pairs are a product of two tables of ones and zeros, with a row for each document and a column for each
-n-gram and t. An n-gram that few documents have is not worth a column: its pairs of documents are listed, and the
-smaller counts added.
+n-gram and t. An n-gram that few documents have gets no column: its pairs of documents are listed, and their smaller
+counts are added one by one.
 
-Example: the hypotheses ``x x y`` and ``x z``, the references ``x x`` and ``y z``. ``x`` takes two columns. ``y`` and
-``z`` are in one document of each side, so one pair is listed for each::
+Example: the hypotheses ``x x y`` and ``x z``, the references ``x x`` and ``y z``. ``x`` gets two columns. ``y`` and
+``z`` are each in one document of each side, so one pair is listed for each::
 
     column     x, t = 0   x, t = 1                     x x   y z
     x x y      1          1                   x x y    2     0 + 1
@@ -14,8 +14,8 @@ Example: the hypotheses ``x x y`` and ``x z``, the references ``x x`` and ``y z`
     x x        1          1
     y z        .          .
 
-The equal n-grams of all documents of a group stand side by side among the sorted keys of ``_core.counting.matches``. On
-a device every n-gram takes its columns, and torch multiplies the tables there.
+The sorted keys of ``_core.counting.matches`` put the equal n-grams of all documents of a group side by side. On a
+device every n-gram gets columns, and torch multiplies the tables there.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from ngram_metrics._core.counting.matches import CELLS, count_in_runs, find_diff
 if TYPE_CHECKING:
     import torch
 
-#: Documents of a side, and columns, that are multiplied at a time: few enough for OpenBLAS to start no threads.
+#: Documents of a side, and columns, that are multiplied at a time: so few that OpenBLAS starts no threads.
 TILE = 64
-#: Cells of a table.
+#: Cells of a table, which bounds memory.
 TABLE_CELLS = 1 << 22
-#: Listed pairs that are added at a time.
+#: Listed pairs that are added at a time, which bounds memory.
 LISTED_PAIRS = 1 << 18
-#: A listed pair takes as long as so many multiplications of a table.
+#: The cost of a listed pair, in multiplications of a table.
 LISTED_COST = 256
 
 
@@ -63,12 +63,12 @@ class Pools:
 
     @cached_property
     def shape(self) -> tuple[int, int, int]:
-        """The number of groups, and of the hypotheses and the references of the largest group."""
+        """The number of groups, and the most hypotheses and references of any group."""
         return len(self.hypotheses), int(self.hypotheses.max()), int(self.references.max())
 
     @property
     def is_even(self) -> bool:
-        """Whether all groups have as many hypotheses, and as many references, as the largest group."""
+        """Whether all groups have equally many hypotheses, and equally many references."""
         _, height, width = self.shape
         return bool((self.hypotheses == height).all() and (self.references == width).all())
 
@@ -84,13 +84,13 @@ class Pools:
 
     @cached_property
     def starts(self) -> tuple[Integers, Integers]:
-        """The first document and the first slot of each group, and of the end, each ``(groups + 1,)``."""
+        """The first document and the first slot of each group, and then of the end, each ``(groups + 1,)``."""
         documents = np.append(0, (self.hypotheses if self.is_same else self.hypotheses + self.references).cumsum())
         return documents, np.append(0, (self.documents.lengths + 1).cumsum())[documents]
 
     @cached_property
     def places(self) -> tuple[Integers, Integers]:
-        """The group of each document and its row there, each ``(documents,)``."""
+        """The group of each document, and its row in that group, each ``(documents,)``."""
         starts, _ = self.starts
         group = np.arange(len(starts) - 1).repeat(starts[1:] - starts[:-1])
         row = np.arange(len(group)) - starts[group]
@@ -109,7 +109,7 @@ class Pools:
         return lengths[:, : self.shape[1]], lengths[:, self.first_reference :]
 
     def split(self, stops: Integers) -> list[Pools]:
-        """Return the groups before each of the ascending stops, the last of which is the number of groups."""
+        """Cut the groups at ascending stops. The last stop is the number of groups."""
         if len(stops) == 1:
             return [self]
         documents, slots = (starts[stops[:-1]] for starts in self.starts)
@@ -123,7 +123,7 @@ class Pools:
         return [Pools(self.documents._replace(ids=i, lengths=n), h, r, self.is_same) for i, n, h, r in parts]
 
     def take_rows(self, rows: range) -> Pools:
-        """Return some hypotheses of the only group, with all its references."""
+        """Return some hypotheses of the only group, with all of its references."""
         if len(rows) == self.shape[1]:
             return self
         sizes = self.documents.lengths + 1
@@ -137,14 +137,14 @@ def _find_runs(pools: Pools, orders: int) -> Iterator[tuple[Integers, Integers]]
     """Find the equal n-grams that hypotheses and references share, or that have several slots if both are the same.
 
     Yields:
-        The row of the document of each slot, ``(slots,)``, and ``(3, runs)``: for each run of slots with equal n-grams
-        its matrix, which ascends and is the order, from 0, times the groups, plus the group; its first slot; its size.
+        The row of each slot's document, ``(slots,)``, and ``(3, runs)``: the matrix, the first slot and the size of
+        each run of equal n-grams. The matrix is ``(order - 1) * groups + group``, and never decreases.
     """
     groups, height, _ = pools.shape
     group, row = pools.places
     if orders == 0 or len(row) == 0:
         return
-    # An n-gram that leaves its document holds an end that no other document has, so it is not shared.
+    # Every document gets an end of its own, so that n-grams that leave their document are not shared.
     sizes = pools.documents.lengths + 1
     ids = pools.documents.ids.copy()
     ids[sizes.cumsum() - 1] = pools.documents.bound + row
@@ -159,7 +159,7 @@ def _find_runs(pools: Pools, orders: int) -> Iterator[tuple[Integers, Integers]]
         at_once = max(1, CELLS // len(keys))
         for first in range(0, len(limits), at_once):
             order, start = (differs >= limits[first : first + at_once]).nonzero()
-            # From the past-the-end of an order to the first slot of the next is no run: its numbers are negative.
+            # What lies between two orders is not a run: its size is negative.
             size = start[1:] - start[:-1]
             if pools.is_same:
                 shared = (size > 1).nonzero()[0]
@@ -183,7 +183,7 @@ def match_pairs(pools: Pools, orders: int, device: torch.device | None = None) -
     groups, height, width = pools.shape
     matches = to_device(np.zeros((orders * groups, height, width), np.float32), device)
     for row, runs in _find_runs(pools, orders):
-        # The documents of a run make at most as many pairs as the square of its size.
+        # A run makes at most size * size pairs of documents.
         is_listed = runs[2] ** 2 * LISTED_COST < (height * width if device is None else 0)
         for table, matrix in _make_tables(row, runs[:, ~is_listed], pools):
             _add_products(table, matrix, pools, matches, device)
@@ -199,7 +199,7 @@ def match_pairs(pools: Pools, orders: int, device: torch.device | None = None) -
 
 
 def to_device(array: Any, device: torch.device | None) -> Array:
-    """Return an array as a tensor on a device, or as it is if the device is None."""
+    """Return an array as a tensor on a device, or unchanged if the device is None."""
     return array if device is None else sys.modules["torch"].from_numpy(array).to(device)
 
 
@@ -217,36 +217,36 @@ def _make_tables(row: Integers, runs: Integers, pools: Pools) -> Iterator[tuple[
         times = most[repeated] - 1
         t = join_ranges(np.ones_like(times), times)
         repeated = repeated.repeat(times)
-        for more, place, its_matrix in _lay_out(matrix[repeated // TILE], pools):
+        for more, column, its_matrix in _lay_out(matrix[repeated // TILE], pools):
             table = np.zeros((pools.rows, len(its_matrix) * TILE), np.bool_)
-            table[:, place] = counts[:, repeated[more]] > t[more]
+            table[:, column] = counts[:, repeated[more]] > t[more]
             yield table, its_matrix
 
 
 def _lay_out(matrix: Integers, pools: Pools) -> Iterator[tuple[slice, Any, Integers]]:
-    """Lay out columns of ascending matrices in tables, whose tiles have columns of one matrix each.
+    """Lay out columns, sorted by matrix, in tables. Each tile of a table has columns of one matrix only.
 
     Yields:
-        Which columns are in a table, their places there, and the matrix of each of its tiles.
+        For each table which columns it has, their positions in it, and the matrix of each of its tiles.
     """
     columns = np.bincount(matrix)
     tiles = -(-columns // TILE)
     shift = (tiles.cumsum() - tiles) * TILE - (columns.cumsum() - columns)
-    place = np.arange(len(matrix)) + shift.repeat(columns)
-    of_tile = np.arange(len(columns)).repeat(tiles)
+    position = np.arange(len(matrix)) + shift.repeat(columns)
+    tile_matrix = np.arange(len(columns)).repeat(tiles)
     at_once = max(1, TABLE_CELLS // (TILE * pools.rows))
-    for first in range(0, len(of_tile), at_once):
-        start, stop = place.searchsorted((first * TILE, (first + at_once) * TILE))
-        yield slice(start, stop), place[start:stop] - first * TILE, of_tile[first : first + at_once]
+    for first in range(0, len(tile_matrix), at_once):
+        start, stop = position.searchsorted((first * TILE, (first + at_once) * TILE))
+        yield slice(start, stop), position[start:stop] - first * TILE, tile_matrix[first : first + at_once]
 
 
 def _add_products(table: Any, matrix: Integers, pools: Pools, matches: Array, device: torch.device | None) -> None:
-    """Add to the matches in place the products of the tiles of a table, each to its matrix."""
+    """Multiply the tiles of a table, and add each product in place to its matrix of matches."""
     _, height, width = pools.shape
     table = to_device(table.astype(np.float32), device).reshape(pools.rows, len(matrix), TILE).swapaxes(0, 1)
     hypotheses, references = table[:, :height], table[:, pools.first_reference :].swapaxes(1, 2)
     if device is not None:
-        # Under autocast a product would be in another type than the matches.
+        # Under autocast the products would have another dtype than the matches.
         with sys.modules["torch"].autocast(device.type, enabled=False):
             matches.index_add_(0, to_device(matrix, device), hypotheses @ references)
         return
@@ -261,7 +261,7 @@ def _add_products(table: Any, matrix: Integers, pools: Pools, matches: Array, de
 
 
 def _add_listed(row: Integers, runs: Integers, pools: Pools, matches: Any) -> None:
-    """Add to the matches in place the smaller counts of all pairs of documents in a run."""
+    """Add the smaller count of each pair of documents in a run to the matches, in place."""
     _, height, width = pools.shape
     matrix, start, size = runs
     run, row, counts = count_in_runs(row, start, size, pools.rows)
@@ -284,15 +284,15 @@ def _add_listed(row: Integers, runs: Integers, pools: Pools, matches: Any) -> No
 
 
 def match_aggregates(pools: Pools, orders: int) -> Integers:
-    """Return what each hypothesis shares with all references of its group together, times their number.
+    """Return the matches of each hypothesis with all references of its group together.
 
-    It is ``(groups, hypotheses, orders)``: the sum over n-grams of the smaller of two numbers, how often the references
-    have the n-gram, and how often the hypothesis has it times the number of references.
+    An n-gram counts as often as all references together have it, but at most as often as the hypothesis has it times
+    the number of references. The matches are ``(groups, hypotheses, orders)``.
     """
     groups, height, _ = pools.shape
     matches = np.zeros((orders, groups, height), np.int64)
     if pools.is_same:
-        # As if no other document had any n-gram; those of runs are then corrected.
+        # A document shares all its n-grams with itself. The n-grams in runs are corrected below.
         matches += np.moveaxis(count_ngrams(pools.side_lengths()[0], orders), -1, 0)
     flat = matches.reshape(-1)
     for row, (matrix, start, size) in _find_runs(pools, orders):

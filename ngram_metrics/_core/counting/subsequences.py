@@ -1,14 +1,14 @@
-"""Longest common subsequences on a CPU: their lengths, and the hits of their union, the count behind ROUGE-Lsum.
+"""Longest common subsequences on a CPU: their lengths, and the hits of their union, which ROUGE-Lsum counts.
 
-A document is a ``str`` here, whose characters are its ids. RapidFuzz takes such texts.
+A document is a ``str`` here whose characters are its ids, because RapidFuzz compares such texts.
 
 The hits of a summary (Lin 2004, section 3.2). A reference sentence has a longest common subsequence with every sentence
 of the hypothesis. The hits are the reference tokens in any of these, each token counted at most as often as it occurs
 in the hypothesis. Among equally long subsequences the choice is rouge_score's, token for token. rouge_score walks the
 table of lengths back from the last cell (reference position p, hypothesis token s). It takes a pair of equal tokens;
-else it moves to p - 1 unless the length is larger at (p, s - 1) than at (p - 1, s). So at token s the walk moves down
-to the highest position, at or below its own, that equals the token, which it takes, or where the table's row grows,
-where it stays for s - 1.
+else it moves to p - 1 unless the length is larger at (p, s - 1) than at (p - 1, s). So for token s the walk moves down
+from its position to the first one that either equals the token or where the table's row grows. It takes the position in
+the first case, and stays there for s - 1 in the second.
 
 Example: the reference ``a b`` and the hypothesis ``b a``. Both subsequences have one token. At the last token, ``a``,
 the walk is at ``b``; the highest candidate at or below it is ``a``, which is a hit. So the hits are 1 0, and ``b`` is
@@ -38,7 +38,7 @@ _END_OF_SENTENCE = "\x02"
 
 
 def common_lengths(pairs: Batch) -> Integers:
-    """Return the length of a longest common subsequence of each segment, which has one reference, ``(segments,)``."""
+    """Return the length of a longest common subsequence of each segment, ``(segments,)``; each has one reference."""
     texts = list(_read_texts(pairs))
     return np.array([*map(similarity, texts[::2], texts[1::2])], np.int64)
 
@@ -55,19 +55,19 @@ def match_subsequences(pools: Pools) -> Any:
 
 
 def union_hits(pairs: Batch) -> Integers:
-    """Return the hits of ROUGE-Lsum of each segment, which has one reference, ``(segments,)``."""
+    """Return the ROUGE-Lsum hits of each segment, ``(segments,)``; each has one reference."""
     summaries = [[*filter(None, text.split(_END_OF_SENTENCE))] for text in _read_texts(pairs)]
     return np.array([*map(_hit_union, summaries[::2], summaries[1::2])], np.int64)
 
 
 def _read_texts(batch: Batch) -> Iterator[str]:
-    """Yield each document as a text. Texts of one segment can be compared with each other."""
+    """Yield each document as a text. Only texts of one segment are comparable."""
     for chunk in batch.chunks(SLOTS):
         yield from _decode(chunk)
 
 
 def _decode(documents: Batch) -> Iterator[str]:
-    """Yield documents as texts of characters whose code points are the ids, which are numbered anew if too large."""
+    """Yield documents as texts whose code points are the ids, renumbered if they are too large for that."""
     if documents.bound > sys.maxunicode:
         documents = documents.narrow()
     text = documents.ids.astype("<i4").tobytes().decode("utf-32-le", "surrogatepass")
@@ -78,9 +78,9 @@ def _decode(documents: Batch) -> Iterator[str]:
 def _hit_union(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
     """Return the hits of a hypothesis in a reference, both as sentences.
 
-    A row of the table is an integer with a bit for each token of all reference sentences that the hypothesis has. The
-    bit is 0 where the length grows (Hyyrö 2004). The gap before each sentence stays 0 and absorbs the carry. The walk
-    back reads the bits mirrored: its next position in each sentence is then the lowest bit, found by one subtraction.
+    A row of the table is an integer with one bit for each reference token that the hypothesis has, of all sentences at
+    once. The bit is 0 where the length grows (Hyyrö 2004). The gap before each sentence stays 0 and absorbs the carry.
+    The walk back reads the bits mirrored, so that one subtraction finds its next position in every sentence.
     """
     if len(hypothesis) <= 1 and len(reference) <= 1:
         return similarity("".join(hypothesis), "".join(reference))
@@ -88,23 +88,24 @@ def _hit_union(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
     tokens = _END_OF_SENTENCE
     tokens += _END_OF_SENTENCE.join("".join(filter(had.__contains__, sentence)) for sentence in reference)
     tokens += _END_OF_SENTENCE * (8 - len(tokens) % 8)  # the end of the last sentence, up to a whole byte
-    places = _find_tokens(tokens)
+    positions = _find_tokens(tokens)
     mirrored = _find_tokens(tokens[::-1])
     gaps = mirrored[_END_OF_SENTENCE]
-    inside = (1 << len(tokens)) - 1 ^ places[_END_OF_SENTENCE]
+    inside = (1 << len(tokens)) - 1 ^ positions[_END_OF_SENTENCE]
     union = 0
     for sentence in {*hypothesis}:
         row = inside
         steps = []
         mask = 0
         for token in sentence:
-            before, mask = mask, places.get(token, 0)
+            before = mask
+            mask = positions.get(token, 0)
             if mask:
                 both = row & mask
                 row = (row + both | row - both) & inside
                 steps.append((mirrored[token], row))
             elif before:
-                steps.append((0, row))  # tokens without a match move the walk once
+                steps.append((0, row))  # a series of tokens without a match moves the walk once
         union |= _walk_back(steps, inside, gaps, len(tokens) // 8)
     often = [token for token, mask in mirrored.items() if mask.bit_count() > had.get(token, 0)]
     # A token that the reference has more often than the hypothesis may be hit too often.
@@ -124,7 +125,7 @@ def _walk_back(steps: Sequence[tuple[int, int]], inside: int, gaps: int, width: 
         candidates = (mask | int.from_bytes(grows, "big")) & reach
         if not candidates:
             break
-        # The lowest candidate of each sentence is in both, and the bits of its sentence above it are in one.
+        # Keeps the bits of each sentence above its lowest candidate, and that candidate itself.
         above = gaps - candidates
         taken = candidates & above & mask
         reach = (candidates | above) ^ taken
