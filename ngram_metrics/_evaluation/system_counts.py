@@ -82,9 +82,12 @@ def count(
         part = slice(first, first + _SEGMENTS_AT_ONCE)
         with numbered_from(first, "segment {}"):
             for scorer, rows in zip(scorers, parts, strict=True):
-                rows.append(scorer.count(hypotheses[part], references[part]).rows)
+                rows.append(scorer.count(hypotheses[part], references[part], first == 0).rows)
         progress(len(references[part]))
-    return [SystemCounts(scorer, np.concatenate(rows)) for scorer, rows in zip(scorers, parts, strict=True)]
+    counts = [SystemCounts(scorer, np.concatenate(rows)) for scorer, rows in zip(scorers, parts, strict=True)]
+    for of_metric in counts:
+        of_metric.scorer.measure.warn_of_score(of_metric.rows.sum(0))
+    return counts
 
 
 def compute_outcome(

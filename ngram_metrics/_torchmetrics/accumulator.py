@@ -12,6 +12,7 @@ from torch import Tensor
 from torchmetrics.metric import CompositionalMetric
 from typing_extensions import Self, TypedDict, TypeVar, Unpack
 
+from ngram_metrics._core.basics.arrays import counts_in_torch
 from ngram_metrics._core.basics.keywords import named_arguments, options_of, unknown_keyword
 from ngram_metrics._core.basics.option_checks import RESAMPLES, Average, check_confidence
 from ngram_metrics._core.basics.tensors import copy_to, float_dtype, host_counts, to_array, to_tensor
@@ -164,7 +165,7 @@ class Accumulator(Adaptor, Generic[Level]):
         Raises:
             TypeError, ValueError: segments that cannot be read; the states do not change.
         """
-        counted = self.scorer.count(preds, target)
+        counted = self.scorer.count(preds, target, is_first=not any(self._codes))
         sums = {"row": to_tensor(counted.rows.sum(0))}
         if self.scorer.average == "macro":
             sums["score_sum"] = to_tensor(self.scorer.measure.score_rows(counted.rows).sum(0))
@@ -225,9 +226,15 @@ class Accumulator(Adaptor, Generic[Level]):
             ValueError: the ranks counted different kinds of input, or their metrics have different settings.
         """
         score = self._score()
+        self._warn_of_score()
         if self.confidence is None:
             return self.scorer.name_values(score) if len(self.scorer.values) > 1 else score
         return self._add_ends(score, self.confidence)
+
+    def _warn_of_score(self) -> None:
+        """Warn of the score of all segments, but not if to read the counts of ids would wait for their device."""
+        if not counts_in_torch(self.row) or (kind_name(self.counted) == "text" and not self.row.is_meta):
+            self.scorer.measure.warn_of_score(self.row.cpu().numpy().reshape(-1, self.row.shape[-1]).sum(0))
 
     def _add_ends(self, score: Tensor, confidence: float) -> dict[str, Tensor]:
         """Return the values by name, with the ends of their intervals; without segments, both ends are the score."""

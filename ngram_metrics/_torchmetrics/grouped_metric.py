@@ -82,7 +82,7 @@ class GroupedMetric(Accumulator[None]):
         Raises:
             TypeError, ValueError: segments that cannot be read; an unknown label; the states do not change.
         """
-        counted = self.scorer.count(preds, target)
+        counted = self.scorer.count(preds, target, is_first=not any(self._codes))
         segments = len(counted.rows) if counted.leading_shape is None else counted.leading_shape[0]
         indices = group_indices(groups, self.groups, segments)
         self._add(counted, sum_groups(self.scorer, counted, indices, len(self.groups) + 1))
@@ -102,6 +102,7 @@ class GroupedMetric(Accumulator[None]):
         """
         if outside := int(self.segments[-1]):
             raise ValueError(f"{outside} indices of groups are out of range: expected 0 to {len(self.groups) - 1}")
+        self._warn_of_score()
         scores = self._score_sums(lambda state: state[:-1], math.nan)
         total = self._score_sums(lambda state: state.sum(0), self.scorer.empty_score)
         scores = torch.cat((scores, scores.nanmean(0, keepdim=True), total[None]))

@@ -69,6 +69,7 @@ from ngram_metrics._core.basics.option_checks import (
 from ngram_metrics._core.scoring.measure import Layout, Measure, PairCounts
 from ngram_metrics._core.scoring.scorer import MetricEntry, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
+from ngram_metrics._core.text.messages import warn_user
 from ngram_metrics._core.text.reader import WordReader
 
 if TYPE_CHECKING:
@@ -206,6 +207,17 @@ class BleuMeasure(Measure[BleuStatistics]):
         precisions = matches / (totals + (totals == 0)) * (totals > 0)
         # An added value makes an order without n-grams count.
         return precisions, totals if self.smooth in ("smooth2", "add-k") else statistics.totals
+
+    def warn_of_score(self, row: Array) -> None:
+        """Warn if the score is 0 only because no hypothesis has an n-gram of the longest order."""
+        statistics = self.layout.unpack(to_float(row))
+        if self.effective_order or statistics.totals[-1] or self.score(statistics):
+            return
+        if replace(self, effective_order=True).score(statistics):
+            warn_user(
+                f"BLEU is 0 because no hypothesis has {self.ngram} tokens: effective_order=True leaves out the orders "
+                "without n-grams, ngram= sets a lower order, and average='macro' gives the mean of sentence BLEU"
+            )
 
     def parts(self, statistics: BleuStatistics) -> dict[str, Array]:
         """Return the smoothed precisions ``(..., orders)``, the brevity penalty ``(...)``, and the counts."""

@@ -123,6 +123,9 @@ class Measure(ABC, Generic[Statistics]):
         """Return the scores ``(..., *score_shape)`` of rows ``(..., row_width)``, arrays or tensors."""
         return self.score(self.layout.unpack(to_float(rows)))
 
+    def warn_of_score(self, row: Array) -> None:
+        """Warn if the score of a corpus with these counts ``(row_width,)``, an array, says little; by default never."""
+
     def select_key(self, key: int) -> Measure[Statistics]:
         """Return the measure of one of several keys by its index, or this measure if it has no keys."""
         return self

@@ -11,12 +11,15 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, get_args
 
+import numpy as np
+
 from ngram_metrics._core.basics.arrays import Array
 from ngram_metrics._core.basics.option_checks import Average, check_choice
 from ngram_metrics._core.scoring.measure import AnyMeasure
 from ngram_metrics._core.scoring.signature import format_signature
 from ngram_metrics._core.text.input_forms import Kind, PaddedSegments, Segments, read
 from ngram_metrics._core.text.input_types import Hypotheses, References
+from ngram_metrics._core.text.input_warnings import warn_of_markers, warn_of_words_as_texts
 from ngram_metrics._core.text.messages import type_name, warn_of_no_segment
 from ngram_metrics._core.text.reader import Reader
 
@@ -79,9 +82,15 @@ class Scorer:
         if not self.titles:
             object.__setattr__(self, "titles", {name: name for name in self.values})
 
-    def count(self, preds: Hypotheses, target: References) -> Counted:
-        """Read and count a batch, or raise the errors of ``input_forms.read`` and of ``Reader.encode``."""
+    def count(self, preds: Hypotheses, target: References, is_first: bool = True) -> Counted:
+        """Read and count a batch, or raise the errors of ``input_forms.read`` and of ``Reader.encode``.
+
+        Texts of the first batch are looked at for markers of subwords, and for words that are meant as one text.
+        """
         segments = read(preds, target, self.reader.sample_padding)
+        if is_first and isinstance(segments, Segments) and segments.kind == "text":
+            warn_of_markers(segments.hypotheses, segments.references)
+            warn_of_words_as_texts(segments.hypotheses, segments.references)
         stays_padded = isinstance(segments, PaddedSegments) and self.reader.can_stay_padded
         if stays_padded or "torch" not in sys.modules:
             rows, reference_range = self._count_batch(segments)
@@ -114,7 +123,10 @@ class Scorer:
             scores = self.measure.score_rows(rows)
             return scores if shape is None else scores.reshape(*shape, *scores.shape[1:])
         if self.average == "micro":
-            score = self.measure.score_rows(rows.sum(0))
+            row = rows.sum(0)
+            score = self.measure.score_rows(row)
+            if isinstance(row, np.ndarray):
+                self.measure.warn_of_score(row)
         else:
             score = self.measure.score_rows(rows).sum(0) / max(1, len(rows))
         return score if len(rows) else 0 * score + self.empty_score

@@ -43,6 +43,7 @@ from ngram_metrics._core.text.foreign_values import (
 )
 from ngram_metrics._core.text.input_warnings import (
     look_swapped,
+    sentence_hint,
     transposition_hint,
     warn_of_split_references,
     warn_of_transposed_references,
@@ -222,7 +223,7 @@ def _read_lists(preds: object, target: object, tensors: tuple[type, ...]) -> Seg
         raise ValueError(
             f"preds has {pluralize(len(segments), 'segment')} and target has {pluralize(len(items), 'item')}: expected "
             "one item of target, a reference or a list of references, for each segment"
-            f"{transposition_hint(segments, items)}"
+            f"{transposition_hint(segments, items)}{sentence_hint(segments)}"
         )
     # An empty batch is of any kind; as text it agrees with all options.
     is_text = len(segments) == 0 or isinstance(segments[0], str)

@@ -28,9 +28,30 @@ _WITHOUT_BLANKS = (
 )
 #: The bytes with which these letters begin in UTF-8. Few other letters begin with one of them.
 _FIRST_BYTES = bytes([0xE0, 0xE1, *range(0xE3, 0xEA), 0xEF])
+#: Subword markers and special tokens, but not headings, comments, hunks of diffs and bars of charts.
+_MARKER = re.compile(
+    r"(?<=[^\s@])@@ |(?<!\S)▁(?=\w)|(?<=\w )##(?=\w)|</?s>|<(?:pad|bos|eos)>|\[(?:CLS|SEP|PAD)\]|<\|[\w-]+\|>"
+)
+#: Parts of them, which are found in a hundredth of the time.
+_PARTS_OF_MARKERS = ("@@ ", "▁", " ##", "<", "[")
+#: How to remove a subword marker.
+_REMOVED_BY = {
+    "@@ ": ", as by text.replace('@@ ', '')",
+    "▁": ", as by text.replace(' ', '').replace('▁', ' ')",
+    "##": ", as by text.replace(' ##', '')",
+}
+#: Frequent words of many languages that are hardly ever a whole text, such as an answer or a label.
+_WORD_OF_SENTENCES = re.compile(
+    "the|of|was|are|with|that|this|for|from|der|das|ist|und|nicht|eine|mit|auf|von|den|les|des|est|une|dans|que|"
+    "pour|los|las|del|por|para|con|não|uma|com|che|della|per|non|het|een|van|и|в|не|на|что|και|του|των|על|של|את|"
+    "في|من|على|के|है|में"
+)
+#: What a sentence ends with, but no word before its last one.
+_ENDS = (".", "!", "?", "।", "؟")
+_SENTENCE_FORM = "pass it as one text, 'the cat sat', or its words as a list in a list, [['the', 'cat', 'sat']]"
 #: How many hypotheses and references are looked at, and how many characters of each.
 _FEW_TEXTS, _FEW_CHARACTERS = 4, 60
-#: How many hypotheses are looked at for a full stop at the end.
+#: How many texts are looked at for markers, and hypotheses for a full stop at the end.
 _MANY_TEXTS = 100
 #: More streams of references are not looked for.
 _STREAMS = 8
@@ -70,6 +91,48 @@ def warn_of_split_references(hypotheses: Sequence[str], references: Sequence[str
                 "references and hypotheses as lists of tokens"
             )
             return
+
+
+def warn_of_markers(hypotheses: Sequence[str], references: Sequence[str]) -> None:
+    """Warn if at least a third of the hypotheses, or of the references, hold subword markers or special tokens."""
+    for texts in (hypotheses[:_MANY_TEXTS], references[:_MANY_TEXTS]):
+        joined = "\n".join(texts)
+        if any(part in joined for part in _PARTS_OF_MARKERS):
+            markers = [marker[0] for marker in map(_MARKER.search, texts) if marker]
+            if markers and 3 * len(markers) >= len(texts):
+                warn_user(
+                    f"at least a third of the texts hold {markers[0]!r}, a subword marker or special token that counts "
+                    "as text: decode ids with skip_special_tokens=True, or remove the markers"
+                    + _REMOVED_BY.get(markers[0], "")
+                )
+                return
+
+
+def warn_of_words_as_texts(hypotheses: Sequence[str], references: Sequence[str]) -> None:
+    """Warn if the texts look like the words of one sentence: by frequent words, or by an end at the last text alone.
+
+    Answers and labels of one word do not.
+    """
+    if not (_are_words(hypotheses) and _are_words(references)):
+        return
+    words = [*hypotheses, *references]
+    ends = [[word.endswith(_ENDS) for word in side] for side in (hypotheses, references)]
+    frequent = sum(_WORD_OF_SENTENCES.fullmatch(word) is not None for word in words)
+    if 8 * frequent >= len(words) or all(side[-1] and not any(side[:-1]) for side in ends):
+        warn_user(
+            "each text is one word, which is read as a segment by itself, and together they look like the words of one "
+            f"sentence: {_SENTENCE_FORM}"
+        )
+
+
+def sentence_hint(preds: Sequence[object]) -> str:
+    """Return a hint for an error if ``preds`` may be the words of one sentence, else ``""``."""
+    return f"; if preds are the words of one sentence, {_SENTENCE_FORM}" if _are_words(preds) else ""
+
+
+def _are_words(texts: Sequence[object]) -> bool:
+    """Return whether there are at least four different texts, all without spaces."""
+    return all(isinstance(text, str) and " " not in text for text in texts) and len({*texts}) >= 4
 
 
 def warn_of_no_words(tokenizer: object, texts: Sequence[str], lengths: Tensor | list[int]) -> None:

@@ -14,6 +14,7 @@ from ngram_metrics._core.counting.pairs import Pools
 from ngram_metrics._core.text.foreign_values import is_sequence_like, sequence_advice, tensor_types
 from ngram_metrics._core.text.input_forms import Documents, Segments, checked_segments, common_kind, to_tensor_or_list
 from ngram_metrics._core.text.input_types import Groups
+from ngram_metrics._core.text.input_warnings import warn_of_markers
 from ngram_metrics._core.text.messages import pluralize, shortened, type_name
 from ngram_metrics._core.text.reader import Reader
 
@@ -56,6 +57,7 @@ def _join_rows(hypotheses: list[tuple[Documents, bool]], references: list[tuple[
     documents, types = checked_segments(unread.documents, is_text, unread.name_of)
     segments = unread._replace(hypotheses=documents[: len(flat[0])], references=documents[len(flat[0]) :])
     if is_text:
+        warn_of_markers(segments.hypotheses, segments.references)
         return segments
     padded = [is_padded for side in sides for row, is_padded in side for _ in row]
     return segments._replace(kind=common_kind(types, documents, unread.name_of), padded=padded)

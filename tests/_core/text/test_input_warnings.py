@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from layouts import read_batch
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, ROUGEScore, evaluate, functional, ignite, mbr
+from ngram_metrics import Bleu, ChrF, GroupedMetric, ROUGEScore, evaluate, functional, ignite, mbr
 from ngram_metrics import _cli as cli
 from ngram_metrics._core.text.input_forms import read
 from ngram_metrics._core.text.input_warnings import _FIRST_BYTES, _WITHOUT_BLANKS
@@ -164,7 +164,7 @@ def test_a_script_without_blanks_is_warned_of(text, tokenizer):
                 read_batch(reader(tokenizer=tokenizer), preds, target)
 
 
-TEXTS = {"Russian": "слово", "Chinese": "我家里有很多小猫", "tokenized": "a cat sat ."}
+TEXTS = {"Russian": "слово", "Chinese": "我家里有很多小猫 " * 4, "tokenized": "a cat sat ."}
 
 
 @pytest.mark.parametrize(
@@ -281,17 +281,147 @@ def test_right_references_are_not_warned_of(size, data):
     read(data.draw(st.lists(words, min_size=size, max_size=size)), [[text + " x"] * size for text in texts])
 
 
+#: Texts, what is found in them, and how it is removed.
+MARKED = [
+    (["the ca@@ t sa@@ t on the ma@@ t"] * 4, "'@@ '", r", as by text.replace\('@@ ', ''\)$"),
+    (["▁the ▁ca t ▁sat", "▁on ▁the", "a mat"], "'▁'", r", as by text.replace\(' ', ''\).replace\('▁', ' '\)$"),
+    (["the cat ##s sat", "a dog", "it rains"], "'##'", r", as by text.replace\(' ##', ''\)$"),
+    (["<s>the cat sat on the mat"], "'<s>'", "$"),
+    (["the cat</s>", "a dog", "it rains"], "'</s>'", "$"),
+    (["the cat <pad> <pad>"], "'<pad>'", "$"),
+    (["[CLS] the cat [SEP]"], r"'\[CLS\]'", "$"),
+    (["the cat<|im_end|>"] * 2 + ["a dog"] * 4, r"'<\|im_end\|>'", "$"),
+]
+
+
+@pytest.mark.parametrize(("texts", "marker", "cure"), MARKED)
+def test_markers_of_subwords_and_special_tokens_are_warned_of(texts, marker, cure):
+    words = rf"a third of the texts hold {marker}, a subword .* skip_special_tokens=True, or remove the markers{cure}"
+    calls = [
+        lambda preds, target: Bleu().update(preds, target),
+        lambda preds, target: GroupedMetric(ROUGEScore(), ["a"]).update(preds, target, ["a"] * len(preds)),
+        lambda preds, target: ignite.ChrF().update((preds, target)),
+        functional.ngram_overlap,
+        lambda preds, target: evaluate(preds, target, "chrf"),
+        lambda preds, target: mbr.pairwise(ChrF(), [preds], [target]),
+    ]
+    others = ["the dog sat down on the grass"] * len(texts)
+    for preds, target in ((texts, texts), (texts, others), (others, texts)):
+        for call in calls:
+            with pytest.warns(UserWarning, match=words) as warned:
+                call(preds, target)
+            assert len(warned) == 1
+
+
+ORDINARY = [
+    ["## Title\n\nText", "##Title", "### Part ##", "Siehe Abschnitt ## unten"],
+    ["@@ -1,3 +1,4 @@ def f():", "@@@ -1 -1 +1 @@@ x", "@@count = 1", "a@@b"],
+    ["x = 1  ##comment", "#define F(a, b) a##b", "a < b > c", "x[0] <| y", "vector<string> s;"],
+    ["▁▂▃▅▂▇", "cpu ▁▂▃", "▁", "a ▁ b"],
+    ["[1] siehe [SEPT]", "<p>Größe</p>", "<unk> token", "[MASK]"],
+    ["我喜欢猫。", "他在家。", "今天下雨。", "好的。"],
+    ["the cat sat on the mat", "no </s>", "it is a dog", "it rains"],
+    ["yes", "no", "yes", "no", "maybe", "unknown"],
+    ["Paris", "1912", "blue", "the", "Berlin.", "42", "Goethe", "red", "Rome"],
+    ["der", "die", "das", "der"],
+    ["on", "off", "a", "b", "to", "is", "und", "de", "es"],
+    ["cat", "dog", "bird", "fish"],
+    ["good.", "bad.", "fine.", "right."],
+    ["the", "cat", "sat"],
+    ["the cat", "sat", "on", "the"],
+]
+
+
+@pytest.mark.parametrize("texts", ORDINARY)
+def test_ordinary_texts_hold_no_markers_and_are_no_words_of_one_sentence(texts):
+    functional.chrf_score(texts, texts)
+    ChrF().update(texts, [[text, text] for text in texts])
+    mbr.pairwise(ChrF(), [texts], [texts[::-1]])
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "reference"),
+    [
+        ("the cat sat on the mat", "the cat sat on a mat"),
+        ("Colorless green ideas sleep furiously.", "Colorless blue ideas sleep soundly."),
+        ("सब ठीक है यहाँ", "सब ठीक है अब"),
+    ],
+)
+def test_the_words_of_one_sentence_are_warned_of(hypothesis, reference):
+    preds, target = hypothesis.split(), reference.split()
+    words = r"each text is one word, which is read as a segment by itself, .* \[\['the', 'cat', 'sat'\]\]$"
+    calls = [
+        lambda preds, target: Bleu().update(preds, target),
+        lambda preds, target: ignite.ChrF().update((preds, target)),
+        functional.chrf_score,
+        lambda preds, target: evaluate(preds, target, "chrf"),
+    ]
+    for call in calls:
+        for references in (target, [[word] for word in target]):
+            with pytest.warns(UserWarning, match=words) as warned:
+                call(preds, references)
+            assert len(warned) == 1
+    hint = "; if preds are the words of one sentence, pass it as one text"
+    for references in ([target], target[1:]):
+        with pytest.raises(ValueError, match=hint):
+            functional.bleu_score(preds, references)
+    assert functional.bleu_score([preds], [preds]) == 1
+
+
+def test_only_the_first_update_is_looked_at():
+    metric = ChrF()
+    metric.update(["the cat"], ["the cat"])
+    metric.update(["the cat </s>"], ["the cat"])
+    metric.reset()
+    with pytest.warns(UserWarning, match="'</s>'"):
+        metric.update(["the cat </s>"], ["the cat"])
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+def test_bleu_without_any_hypothesis_of_four_words_is_warned_of(average):
+    options = {"average": average, "effective_order": False}
+    short = ["it is", "yes it is"], ["it is", "yes it is so"]
+    metric, of_ignite = Bleu(**options), ignite.Bleu(average=average)
+    words = "^BLEU is 0 because no hypothesis has 4 tokens: effective_order=True .*, ngram= .* mean of sentence BLEU$"
+    for part in ([side[:1] for side in short], short):
+        metric.update(*part)
+        of_ignite.update(part)
+    for call in (
+        lambda: [metric.compute() for _ in range(2)],
+        lambda: GroupedMetric(Bleu(**options), ["a"])(*short, ["a", "a"]),
+        of_ignite.compute,
+        lambda: metric(*short),
+        lambda: evaluate(*short, {"bleu": Bleu(**options)}),
+        *([lambda: functional.bleu_score(*short)] if average == "micro" else []),
+    ):
+        with pytest.warns(UserWarning, match=words) as warned:
+            call()
+        assert len(warned) == 1
+    for preds, changes in (
+        (["yes it is so"], {}),  # long enough
+        (["no"], {}),  # without a match
+        ([""], {}),
+        (["yes it is"], {"effective_order": True}),
+        (["yes it is"], {"ngram": 3}),
+        (["yes it is"], {"smooth": "smooth2"}),
+    ):
+        right = Bleu(**{**options, **changes})
+        right.update(preds, ["yes it is so"])
+        right.compute()
+
+
 def test_a_warning_names_the_line_of_the_user():
     batch = [[MAT]], [[MAT]]
-    metric, of_ignite, several = Bleu(), ignite.Bleu(), MetricCollection({"bleu": Bleu(), "rouge": ROUGEScore()})
+    metric, of_ignite = Bleu(ngram=1), ignite.Bleu(ngram=1)
+    several = MetricCollection({"bleu": Bleu(ngram=1), "rouge": ROUGEScore()})
     calls = [
         lambda: metric.update(*batch),
         lambda: metric(*batch),
         lambda: several(*batch),
         lambda: of_ignite.update(batch),
-        lambda: functional.bleu_score(*batch),
+        lambda: functional.bleu_score(*batch, ngram=1),
         lambda: mbr.decode(metric, batch[:1]),
-        lambda: functional.bleu_score(["the cat sat"], [["the", "cat", "sat"]]),
+        lambda: functional.bleu_score(["the cat sat down"], [["the", "cat", "sat"]]),
         lambda: functional.rouge_score(["слово"], ["слово"]),
         lambda: evaluate({"base": [MAT], "tuned": [MAT]}, [MAT], test="bootstrap"),
     ]
