@@ -24,6 +24,7 @@ from ngram_metrics._core.scoring.signature import format_references
 from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.tokenizer_option import callable_name
 from ngram_metrics._torchmetrics.adaptor import Adaptor
+from ngram_metrics._torchmetrics.compositions import Composable
 from ngram_metrics._torchmetrics.plots import plot_with_intervals
 from ngram_metrics._torchmetrics.states import (
     all_equal,
@@ -57,7 +58,7 @@ class MetricKeywords(TypedDict, total=False):
     compute_with_cache: bool
 
 
-class Accumulator(Adaptor, Generic[Level]):
+class Accumulator(Composable, Adaptor, Generic[Level]):
     """Counts batches and scores their sum, their mean, or each segment.
 
     Every metric has these states: ``settings`` and ``callables``, uint8 (see ``_torchmetrics.states``);

@@ -106,10 +106,9 @@ class Adaptor(torchmetrics.Metric):
     @torch.jit.unused
     @named_arguments
     def forward(self, preds: Hypotheses, target: References) -> Value:
-        """Count a batch and return the score of this batch. If it raises, the states do not change.
+        """Count a batch and return the score of this batch: the mean over batches is not the score of all segments.
 
-        The mean of the scores of batches is not the score of their segments: log the metric itself, or what ``compute``
-        returns.
+        Log the metric itself, or what ``compute`` returns. If a call raises, the states do not change.
         """
         # Metric.forward resets the states before it counts: an error would lose all batches before.
         return copy_value(self._call_or_undo(super().forward, preds, target))

@@ -200,7 +200,7 @@ def _segment_scores(name: str, metric: Any, preds: Hypotheses, target: Reference
     """Return the scores of each segment by their titles, which begin with ``name``."""
     if is_ours(metric):
         scorer: Scorer = metric.scorer.segment_scorer()
-        values = scorer.name_values(scorer.score(scorer.count(preds, target)))
+        values = scorer.name_values(scorer.score(scorer.count(preds, target, is_first=False)))
         titles = {title: name if len(scorer.titles) == 1 else f"{name}_{title}" for title in scorer.titles}
         return {titles[title]: to_tensor(values[value]) for title, value in scorer.titles.items()}
     function, operands = _arithmetic(metric)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import torch
 import torchmetrics
 from torch import Tensor
-from torchmetrics.metric import CompositionalMetric
 
 from ngram_metrics._core.basics.option_checks import Average, refuse_equal_names
 from ngram_metrics._core.scoring.scorer import Scorer, rename_values
 from ngram_metrics._core.text.input_types import Hypotheses, References
+from ngram_metrics._torchmetrics.compositions import Composition
 
 #: Metrics as the classes of this package take them.
 Metrics: TypeAlias = (
@@ -68,7 +68,7 @@ class Item:
         return self.whole.scorer.item_rows(self.value, self.whole.segment_rows())
 
 
-class NamedValue(CompositionalMetric):
+class NamedValue(Composition):
     """One value of a metric that computes several, with which it shares its states: ``chrf["chrf_low"]``."""
 
     higher_is_better = True

@@ -1,5 +1,7 @@
 """What torchmetrics and Lightning build on a metric: scripts, windows, and a real fit in every precision."""
 
+import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,11 @@ from metrics.cases import (
 )
 from metrics.trainers import Batches, EarlyStopping, LightningModule, trainer
 from torchmetrics import MetricCollection
+from torchmetrics.text import BLEUScore
 from torchmetrics.wrappers import Running
 
-from ngram_metrics import ChrF, GroupedMetric
+from ngram_metrics import Bleu, ChrF, GroupedMetric
+from ngram_metrics.functional import bleu_score
 
 
 @each_metric
@@ -50,6 +54,54 @@ def test_running(case: Case, average: str):
     running.reset()
     running.update(*case.batches[0])
     assert_same(running.compute(), case.value(average, case.batches[:1]))
+
+
+def _of_one_value(case: Case, metric: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """An item or a composition of a metric, and its value from that of the metric."""
+    computed = case.value("macro")
+    if isinstance(computed, dict):
+        name = next(iter(computed))
+        return metric[name], lambda value: value[name]
+    return abs(1 - 2 * metric), lambda value: (1 - 2 * value).abs()
+
+
+@each_score_of_the_corpus
+def test_running_of_one_value(case: Case, average: str):
+    metric, value_of = _of_one_value(case, case.make(average))
+    running = pickle.loads(pickle.dumps(Running(metric, window=2)))
+    for seen, batch in enumerate(case.batches, 1):
+        assert_same(running(*batch), value_of(case.value(average, [batch])))
+        assert_same(running.compute(), value_of(case.value(average, case.batches[max(0, seen - 2) : seen])))
+    running.half().reset()
+    running.update(*case.batches[0])
+    assert_same(running.compute(), value_of(case.value(average, case.batches[:1])))
+
+
+@each_score_of_the_corpus
+def test_one_value_is_merged_and_changed_in_place(case: Case, average: str):
+    (first, value_of), (second, _) = (_of_one_value(case, case.filled(average, [batch])) for batch in case.batches[:2])
+    assert hash(first) == hash(first)
+    assert first.state_dict() == {}
+    first.merge_state(second)
+    assert_same(first.compute(), value_of(case.value(average, case.batches[:2])))
+    value = first(*case.batches[2])
+    value.mul_(100)
+    assert_same(first._forward_cache, value_of(case.value(average, case.batches[2:3])))
+
+
+def test_equal_compositions_count_by_themselves_in_a_collection():
+    metrics = MetricCollection({"a": 100 * Bleu(), "b": 100 * Bleu(), "c": Bleu() + Bleu(average="macro")})
+    batch = ["the cat sat on the mat"], ["the cat sat on a mat"]
+    for _ in range(2):
+        metrics.update(*batch)
+        values = metrics.compute()
+        assert values["a"] == values["b"] == 50 * values["c"] == 100 * bleu_score(*batch)
+    assert len(metrics.compute_groups) == 3
+
+
+def test_a_composition_with_a_metric_of_torchmetrics_has_no_states():
+    with pytest.raises(ValueError, match="full_state_update"):
+        Running(Bleu() + BLEUScore(), window=2)
 
 
 #: Metrics of one value on one kind of input go into one collection: Lightning logs numbers.
