@@ -7,7 +7,7 @@ from ignite.engine import Engine
 from torch import Tensor
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, evaluate, mbr
+from ngram_metrics import Bleu, ChrF, GroupedMetric, NgramOverlap, ROUGEScore, evaluate, mbr
 from ngram_metrics._torchmetrics.accumulator import Accumulator
 from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
 from ngram_metrics.ignite import Bleu as IgniteBleu
@@ -36,13 +36,14 @@ def computed(level: float | None) -> None:
     values_with_intervals: dict[str, Tensor] = ROUGEScore(confidence=level)(["a"], ["a"])
     rouge: Accumulator[float | None] = ROUGEScore()
     longest: Tensor = ROUGEScore()["rougeL_fmeasure"].compute()
+    of_groups: dict[str, Tensor] = GroupedMetric(ROUGEScore()["rougeL_fmeasure"], ["de"])(["a"], ["b"], [0])
     score_of_batch: Tensor = Bleu()(["a"], ["a"])
     values_of_batch: dict[str, Tensor] = ChrF(confidence=0.9)(["a"], ["a"])
     another: ChrF[float] = ChrF(confidence=0.9).clone()
     number: float | Tensor | dict[str, float] | dict[str, Tensor] = IgniteBleu().compute()
     ngrams: dict[str, float] | float | Tensor | dict[str, Tensor] = RougeL().compute()
     alone = NgramOverlap(sync_on_compute=False, compute_on_cpu=True, dist_sync_on_step=False, compute_with_cache=True)
-    print(longest, score_of_batch, values_of_batch, another, number, ngrams, alone)
+    print(longest, of_groups, score_of_batch, values_of_batch, another, number, ngrams, alone)
     print(value, paper, interval, either, values, values_with_intervals, rouge)
 
 
@@ -70,6 +71,7 @@ def wrong(preds: list[str], references: list[str]) -> None:
     Bleu(tokenizer="13A")  # wrong
     Bleu(ngram="4")  # wrong
     Bleu().update(preds)  # wrong
+    GroupedMetric(ChrF(), ["de"]).update(preds, references)  # wrong
     ROUGEScore(rouge_keys="rouge10")  # wrong
     ROUGEScore(accumulate="mean")  # wrong
     ChrF(beta="2")  # wrong
