@@ -100,7 +100,7 @@ def test_a_list_of_batches_is_read_as_batches(tokenizer, prediction, tuples):
     assert compute_metrics(transformers.EvalPrediction(given, sides[1])) == expected
     assert compute_metrics((given, sides[1])) == expected
     assert compute_metrics(tuple(prediction)) == compute_metrics([*prediction]) == expected
-    # One batch of the same sentences as three rows of ids.
+    # One batch of the same segments as three rows of ids.
     assert compute_metrics((prediction.predictions.tolist(), prediction.label_ids.tolist())) == expected
 
 

@@ -193,7 +193,7 @@ def main(options: Any) -> None:
             ways = row.ours(size, options.each), row.peer(size, options.each)
             contestants = [Contestant("ours", ways[0]), Contestant(row.name, ways[1], row.tolerance)]
             seconds = seconds_of(
-                row.name, contestants, fresh_batch(corpus, sentences=options.segments or row.segments), options
+                row.name, contestants, fresh_batch(corpus, segments=options.segments or row.segments), options
             )
             ours, theirs = map(min, seconds)
             cells += [f"{ours * 1e3:.1f}", f"{theirs / ours:.2f}"]

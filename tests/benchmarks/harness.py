@@ -196,16 +196,16 @@ def unseen(lines: Sequence[str], repeat: int, contestant: int) -> list[str]:
 def fresh_batch(
     corpus: Corpus,
     references: int = 1,
-    sentences: int | None = None,
+    segments: int | None = None,
     tokenize: Callable[[str], Sequence[str]] = str.split,
 ) -> Callable[[int, int], Batch]:
     """Return the function that makes a contestant's input of a repeat.
 
     Args:
         corpus: whose systems take turns as the hypotheses.
-        references: of each sentence; those past the first are the outputs of the systems next in turn. They stand in
+        references: of each segment; those past the first are the outputs of the systems next in turn. They stand in
             order of length, so that of two equally near the first is the shorter, as some peers need.
-        sentences: the first so many only; None for all.
+        segments: the first so many only; None for all.
         tokenize: what the length of a reference is counted with; it must not cache.
     """
     if references > len(corpus.systems):
@@ -213,9 +213,9 @@ def fresh_batch(
 
     def make(repeat: int, contestant: int) -> Batch:
         def turn(number: int) -> list[str]:
-            return unseen(corpus.systems[number % len(corpus.systems)][:sentences], repeat, contestant)
+            return unseen(corpus.systems[number % len(corpus.systems)][:segments], repeat, contestant)
 
-        sides = [unseen(corpus.references[:sentences], repeat, contestant)]
+        sides = [unseen(corpus.references[:segments], repeat, contestant)]
         sides += [turn(repeat + further) for further in range(1, references)]
         by_length = [sorted(several, key=lambda line: len(tokenize(line))) for several in zip(*sides, strict=True)]
         return Batch(turn(repeat), by_length)

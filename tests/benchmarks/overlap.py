@@ -3,7 +3,7 @@
 Goal, on one thread: unigrams at least 5 times as fast as torch-ngram, longer n-grams at least 15 times.
 
 How to run: ``python tests/benchmarks/overlap.py``, with the group ``bench`` installed, on an idle machine with 8 GiB of
-free memory, nearly all of it for torch-ngram. No data are needed; ``--sentences``, ``--samples`` and ``--width`` set
+free memory, nearly all of it for torch-ngram. No data are needed; ``--segments``, ``--samples`` and ``--width`` set
 the shape, ``--orders`` the orders.
 
 What it does: the ids of a reference are drawn evenly from 1,000. A sample is its reference with some of its blocks of
@@ -36,7 +36,7 @@ Timed = Callable[["Samples"], Callable[[], Tensor]]
 
 
 class Samples(NamedTuple):
-    """References ``(sentences, width)`` and samples ``(sentences, samples, width)``, padded at the end."""
+    """References ``(segments, width)`` and samples ``(segments, samples, width)``, padded at the end."""
 
     references: Tensor
     samples: Tensor
@@ -45,7 +45,7 @@ class Samples(NamedTuple):
 def draw(seed: int, options: Any) -> Samples:
     """Draw references, and samples that share blocks with them."""
     random = torch.Generator().manual_seed(seed)
-    sentences, samples, width = options.sentences, options.samples, options.width
+    segments, samples, width = options.segments, options.samples, options.width
 
     def ids(*shape: int) -> Tensor:
         return torch.randint(PAD + 1, PAD + 1 + WORDS, shape, generator=random)
@@ -54,11 +54,11 @@ def draw(seed: int, options: Any) -> Samples:
         lengths = torch.randint(3 * width // 4, width + 1, (*rows.shape[:-1], 1), generator=random)
         return rows.masked_fill(torch.arange(width) >= lengths, PAD)
 
-    references = ids(sentences, width)
-    share = 0.2 + 0.6 * torch.rand(sentences, samples, 1, generator=random)
-    kept = torch.rand(sentences, samples, width // BLOCK + 1, generator=random) < share
+    references = ids(segments, width)
+    share = 0.2 + 0.6 * torch.rand(segments, samples, 1, generator=random)
+    kept = torch.rand(segments, samples, width // BLOCK + 1, generator=random) < share
     kept = kept.repeat_interleave(BLOCK, -1)[..., :width]
-    written = torch.where(kept, references.unsqueeze(1), ids(sentences, samples, width))
+    written = torch.where(kept, references.unsqueeze(1), ids(segments, samples, width))
     return Samples(padded(references), padded(written))
 
 
@@ -77,7 +77,7 @@ def peer(order: int) -> Timed:
 
 
 def main(options: Any) -> None:
-    shape = (options.sentences, options.samples, options.width)
+    shape = (options.segments, options.samples, options.width)
     print(f"ids of shape {shape}, {options.repeats} repeats")
     for order in map(int, options.orders.split(",")):
         against = [
@@ -93,7 +93,7 @@ def main(options: Any) -> None:
 
 if __name__ == "__main__":
     arguments = parser(__doc__, text=False)
-    arguments.add_argument("--sentences", type=int, default=256, help="references (%(default)s)")
+    arguments.add_argument("--segments", type=int, default=256, help="references (%(default)s)")
     arguments.add_argument("--samples", type=int, default=8, help="for each reference (%(default)s)")
     arguments.add_argument("--width", type=int, default=256, help="ids in a row (%(default)s)")
     arguments.add_argument("--orders", default="1,2,3,4", help="apart by commas (%(default)s)")

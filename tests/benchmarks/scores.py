@@ -248,7 +248,7 @@ def main(options: Any) -> None:
     for task in options.tasks.split(","):
         for heading, contestants in TASKS.get(task, ()):
             segments = 500 if heading == FEW else None
-            time_each(heading, contestants, fresh_batch(corpus, sentences=segments), options)
+            time_each(heading, contestants, fresh_batch(corpus, segments=segments), options)
         if task == "references":
             for heading, contestants in REFERENCES:
                 tokenize = bleuscore.tokenizer_13a if "13a" in heading else str.split

@@ -104,10 +104,10 @@ def test_padded_ids_without_their_padding_and_of_no_fitting_shape_are_refused(ap
 )
 def test_options_for_text_are_refused_for_what_is_no_text(function, option):
     ids = [[[1]], [torch.tensor([1])], torch.tensor([[1]]), np.array([[1]])]
-    for kind, sentences in [*(("ids", token_id) for token_id in ids), ("tokens", [["a"]])]:
+    for kind, segments in [*(("ids", token_id) for token_id in ids), ("tokens", [["a"]])]:
         words = f"^{next(iter(option))} is an option for text, but the segments are {kind}"
         with pytest.raises(ValueError, match=words):
-            function(sentences, sentences, pad_id=0, **option)
+            function(segments, segments, pad_id=0, **option)
     with pytest.warns(UserWarning, match="^no segment was counted") as warned:
         function([], [], **option)  # the last batch of a rank may be empty
     assert [warning.filename for warning in warned] == [__file__]
@@ -159,7 +159,7 @@ WITHOUT_LSUM = ("rouge1", "rouge2", "rouge3", "rougeL")
 PIECES = [*"ab", "run", "running", "The", "é", "\u212a", "😀", "2", "_", " ", " ", " ", ". ", "\n", "\r\n"]
 rouge_texts = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
 rouge_batches = st.lists(st.tuples(rouge_texts, st.lists(rouge_texts, min_size=1, max_size=3)), min_size=1, max_size=4)
-# The peer scores one key after another, sentence by sentence.
+# The peer scores one key after another, segment by segment.
 few = fewer(4)
 
 
