@@ -68,7 +68,9 @@ class Outputs:
             if not parts or not all(isinstance(_whole(part), kind) for part in parts):
                 package = kind.__module__.removesuffix(".metric").removesuffix("._torchmetrics.accumulator")
                 actual = f"{type_name(metric)} of {type(metric).__module__}"
-                raise TypeError(f"the metric {name} is {actual}: expected a metric of {package}")
+                raise TypeError(
+                    f"the metric {name} is {actual}: expected a metric of {package}, or arithmetic of such values"
+                )
             for part in parts:
                 refuse_average_none(name, part)
         self._padding = pad_ids(_parts(next(iter(metrics.values())))[0].scorer.reader.pad_id)
