@@ -7,7 +7,6 @@ written for ``help`` and the reader of the code: names in code, which become lin
 from __future__ import annotations
 
 import html as entities
-import posixpath
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +14,8 @@ from typing import Any
 
 import griffe
 from latex2mathml.converter import convert
+from mkdocs.structure.files import Files
+from mkdocs.utils import get_relative_url
 
 _CODE = re.compile(r"``([A-Za-z_][\w.]*)``")
 _SESSION = re.compile(r"^( *)```python\n(\1>>> .*?)\n+\1```$", re.MULTILINE | re.DOTALL)
@@ -23,8 +24,8 @@ _NAME = re.compile(r"(?<=doc-object-name )([^>]*>)([\w.]+)")
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">(.*?)</\1>', re.DOTALL)
 #: A link to a script on a line of its own, which the site shows as the code of the script.
 _SCRIPT = re.compile(r"^\[`(examples/[\w/]+\.py)`\]\((?:\.\./)+\1\)$", re.MULTILINE)
-_PAGE = re.compile(r"\bdocs/([\w/]+)\.md\b")
-_TITLE = re.compile("^# (.+)", re.MULTILINE)
+#: A page that a docstring names by its title.
+_PAGE = re.compile(r'\bpage "([^"<]+)"')
 
 
 def on_page_markdown(markdown: str, **kwargs: Any) -> str:
@@ -37,17 +38,17 @@ def _show_script(link: re.Match[str]) -> str:
     return f'```python title="{link[1]}"\n{code}```'
 
 
-def on_page_content(html: str, page: Any, **kwargs: Any) -> str:
+def on_page_content(html: str, page: Any, files: Files, **kwargs: Any) -> str:
     """Write formulas as MathML, tell the copy buttons what to copy of a session, and let long names break at dots.
 
-    In the reference the page that a docstring names becomes a link with its title.
+    In the reference the title of a page becomes a link. A title that no page has is a KeyError.
     """
     if page.url.startswith("api"):
-        folder = posixpath.dirname(page.url) or "."
+        urls = {file.page.title: file.url for file in files.documentation_pages() if file.page is not None}
 
-        def link(found: re.Match[str]) -> str:
-            (title,) = _TITLE.findall((Path(__file__).parent / f"{found[1]}.md").read_text(encoding="utf-8"))[:1]
-            return f'<a href="{posixpath.relpath(found[1] + ".html", folder)}">{entities.escape(title)}</a>'
+        def link(named: re.Match[str]) -> str:
+            title = " ".join(named[1].split())  # it may be broken into two lines
+            return f'page <a href="{get_relative_url(urls[title], page.url)}">{title}</a>'
 
         html = _PAGE.sub(link, html)
     html = _NAME.sub(lambda found: found[1] + re.sub(r"([._])(?=\w)", r"\1<wbr>", found[2]), html)

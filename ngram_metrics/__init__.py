@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from ngram_metrics._torchmetrics.metric_classes import NgramOverlap as NgramOverlap
     from ngram_metrics._torchmetrics.metric_classes import ROUGEScore as ROUGEScore
 
-#: The public names, and the module of each, which is imported when the name is first used.
+#: The module of each public name. It is imported when the name is first used.
 _MODULES = {
     **dict.fromkeys(("Bleu", "ROUGEScore", "ChrF", "NgramOverlap"), "_torchmetrics.metric_classes"),
     "GroupedMetric": "_torchmetrics.grouped_metric",
     **dict.fromkeys(("evaluate", "Evaluation"), "_evaluation.evaluate"),
 }
 __all__ = list(_MODULES)
-#: The public modules, and the framework that a module needs besides torch.
+#: The public modules, each with a package that it needs.
 _PUBLIC = {
     **dict.fromkeys(("functional", "counting", "distributed", "mbr", "significance"), "torch"),
     "hugging_face": "torch",
@@ -44,7 +44,7 @@ _PUBLIC = {
 
 
 def __getattr__(name: str) -> object:
-    # The command line answers --help without importing torch.
+    # Lazy, so that the command line answers --help without importing torch.
     value: object
     if name in _MODULES:
         value = getattr(import_module(f"ngram_metrics.{_MODULES[name]}"), name)
@@ -57,5 +57,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    # help() and inspect.getmembers() ask for every name: a module whose framework is not installed is left out.
+    # help() and inspect.getmembers() get every name in here, so leave out modules whose package is not installed.
     return sorted([*__all__, "__version__", *(name for name, framework in _PUBLIC.items() if find_spec(framework))])

@@ -1,20 +1,19 @@
-"""Count n-grams and common subsequences of token ids, on any device: what the metrics of this package count with.
+"""Count n-grams and common subsequences of token ids, on any device. The metrics of this package count with it.
 
-``clipped_matches``, ``ngram_counts`` and ``common_subsequence_lengths`` take token ids alone, and return int64 tensors
-with one row for each segment, exact for all ids. No text, formula or framework is involved.
+``clipped_matches``, ``ngram_counts`` and ``common_subsequence_lengths`` take token ids only, and return int64 tensors.
+The counts are exact for all ids. No text, formula or framework is involved.
 
 Ids are read as the metrics read them, in two layouts:
 
 * Padded: one integer tensor or array of ids in rows, hypotheses ``(segments, width)``, references ``(segments, width)``
-  or ``(segments, references, width)``. ``pad_id`` names the id or ids that are not tokens; they and negative ids, such
-  as -100, are dropped wherever they stand. The tensors are counted on their device, but
-  ``ngram_counts`` copies them to the CPU.
-* Lists: a sequence with one item for each segment, which is a sequence of integers or a 1-D integer tensor or array; an
-  item of ``target`` may also be a sequence of several references. They are counted on the CPU.
+  or ``(segments, references, width)``. ``pad_id`` names the id or ids that are not tokens. These and negative ids, such
+  as -100, are dropped wherever they stand. The tensors are counted on their device; only ``ngram_counts`` copies them
+  to the CPU.
+* Lists: a sequence with one item for each segment: a sequence of integers, or a 1-D integer tensor or array. An item of
+  ``target`` may also be a sequence of several references. Lists are counted on the CPU.
 
-On a CPU n-grams are counted in NumPy, and common subsequences by RapidFuzz. On other devices, and in graphs that
-``torch.compile`` or a trace records, a kernel in torch gives the same counts.
-
+On a CPU NumPy counts n-grams, and RapidFuzz common subsequences. On other devices, and in graphs that ``torch.compile``
+or a trace records, torch kernels give the same counts.
 """
 
 from __future__ import annotations
@@ -43,13 +42,13 @@ __all__ = ["clipped_matches", "NgramMatches", "ngram_counts", "NgramCounts", "co
 
 
 class NgramMatches(NamedTuple):
-    """The n-gram matches of hypotheses with their references, on the page docs/guides/counting.md.
+    """The n-gram matches of hypotheses with their references. See the page "Count".
 
     Attributes:
-        matches: ``(segments, orders)`` int64, the n-grams of each hypothesis that match, each at most as often as it
-            occurs in the reference that has most of it (Papineni et al. 2002, section 2.1).
+        matches: ``(segments, orders)`` int64, the n-grams of each hypothesis that match. An n-gram matches at most as
+            often as it occurs in any one reference (Papineni et al. 2002, section 2.1).
         hypothesis_ngrams: ``(segments, orders)`` int64, all n-grams of each hypothesis; in order 1 its tokens.
-        reference_ngrams: ``(segments, orders)`` int64, all n-grams of the reference that is closest in length to the
+        reference_ngrams: ``(segments, orders)`` int64, all n-grams of the reference whose length is closest to the
             hypothesis, the shorter on a tie.
     """
 
@@ -59,12 +58,12 @@ class NgramMatches(NamedTuple):
 
 
 class NgramCounts(NamedTuple):
-    """The n-grams of one order that each document has, on the page docs/guides/counting.md.
+    """The n-grams of one order that each document has. See the page "Count".
 
     Attributes:
         ngrams: ``(entries, ngram)`` int64, the ids of the n-gram.
         documents: ``(entries,)`` int64, the index of the document.
-        counts: ``(entries,)`` int64, at least 1, how often it has this n-gram.
+        counts: ``(entries,)`` int64, how often the document has this n-gram, at least 1.
     """
 
     ngrams: Tensor
@@ -81,8 +80,8 @@ def clipped_matches(
     Args:
         preds: the hypotheses, ``(segments, width)`` or a sequence of ids for each segment.
         target: the references, ``(segments, width)``, ``(segments, references, width)``, or for each segment one
-            sequence of ids or a sequence of several, where ``[[]]`` is one empty reference. In a tensor a row without a
-            token is a missing reference; if all are missing there is one empty reference.
+            sequence of ids or several; ``[[]]`` is one empty reference. In a tensor a row without tokens is a missing
+            reference. If all are missing, the segment has one empty reference.
         ngram: the longest order, 1 to 1,000.
         pad_id: the id or ids that are not tokens. A padded tensor needs it.
 
@@ -91,10 +90,10 @@ def clipped_matches(
         counted without waiting for the device: no step depends on the data.
 
     Raises:
-        TypeError: text, or tokens that are no integers; a setting of another type.
+        TypeError: text, or tokens that are not integers; a setting of another type.
         ValueError: tensors of other shapes or on different devices; different numbers of segments; a segment without a
-            reference, as the item ``[]``; in a list a negative id that ``pad_id`` does not name; in a tensor or array
-            an id of 2^63 or more; an order out of its range.
+            reference, such as the item ``[]``; in a list a negative id that ``pad_id`` does not name; in a tensor or
+            array an id of 2^63 or more; an order out of its range.
 
     Example:
         >>> from ngram_metrics.counting import clipped_matches
@@ -112,9 +111,9 @@ def clipped_matches(
 def ngram_counts(
     ids: Hypotheses, ngram: int, pad_id: int | Sequence[int] | None = None, corpus: bool = False
 ) -> NgramCounts:
-    """Count how often each document has each of the n-grams of one order that it contains.
+    """Count how often each document has each of its n-grams of one order.
 
-    Ids are counted on the CPU: those on a device are copied, which waits for it, and the entries are copied back.
+    Ids are counted on the CPU. Ids on a device are copied, which waits for the device, and the result is copied back.
 
     Args:
         ids: the documents, ``(documents, width)`` or a sequence of ids for each.
@@ -123,8 +122,8 @@ def ngram_counts(
         corpus: whether all documents are counted together, as document 0.
 
     Returns:
-        An entry for each document and n-gram that it has, on the device of a padded tensor, else on the CPU. They
-        are sorted by document, and in a document by ids.
+        One entry for each distinct n-gram of a document, on the device of a padded tensor, else on the CPU. The
+        entries are sorted by document, and then by ids.
 
     Raises:
         TypeError, ValueError: the errors of ``clipped_matches``; in a list an id of 2^63 or more.
@@ -169,7 +168,7 @@ def common_subsequence_lengths(
     """
     segments = read(preds, target)
     batch = _encode(segments, pad_id)
-    # The shape of padded references decides, on every device: on a CPU those without tokens are left out.
+    # The shape of padded references decides. Counting them would not do: on a CPU those without tokens are left out.
     if not batch.is_paired or (isinstance(segments, PaddedSegments) and segments.references.shape[1] > 1):
         raise ValueError("target has several references of a segment: expected one of each")
     return to_tensor(batch.common_lengths())
@@ -181,7 +180,7 @@ def _encode(segments: Segments | PaddedSegments, pad_id: int | Sequence[int] | N
 
 
 def _read_documents(ids: Hypotheses, pad_id: int | Sequence[int] | None) -> tuple[Integers, Integers]:
-    """Return the ids of all documents one after another, and the length of each document."""
+    """Return the ids of all documents, joined, and the length of each document."""
     segments = read_documents(ids)
     dropped = pad_ids(pad_id)
     if isinstance(segments, Tensor):

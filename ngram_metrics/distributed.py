@@ -16,18 +16,19 @@ __all__ = ["UnrepeatedSampler"]
 class UnrepeatedSampler(DistributedSampler[Any]):
     """Gives each process its share of the segments, in order, and no segment to two processes.
 
-    The page is docs/guides/distributed.md. Rank r of n reads the segments r, r + n, r + 2n and so on. The shares differ
-    by one segment where the number of segments is not a multiple of n, and some are empty if it is smaller than n. A
-    ``DistributedSampler``, from which this class derives, repeats segments until all shares are equal, and a metric
-    counts these twice. Lightning and ``ignite.distributed.auto_dataloader`` keep a sampler of this class as it is.
-    Never pass its loader to ``accelerate.Accelerator.prepare``, which would share each share again.
+    Rank r of n reads the segments r, r + n, r + 2n and so on. Shares differ by one segment if the number of segments is
+    not a multiple of n, and some are empty if it is smaller than n. The base class ``DistributedSampler`` repeats
+    segments until all shares are equal, and a metric counts these twice. Lightning and
+    ``ignite.distributed.auto_dataloader`` keep a sampler of this class. Never pass its loader to
+    ``accelerate.Accelerator.prepare``, which would share each share again. See the page "Distributed training and
+    checkpoints".
 
     Args:
         dataset: the segments, or anything that has a length.
-        num_replicas: the number of processes. None to ask ``torch.distributed`` when an iteration begins or ``len`` is
-            called, so that a sampler that was made before the processes, as with Lightning's ``ddp_spawn``, is right;
-            1 if it does not run.
-        rank: the index of this process. It is given together with ``num_replicas``, or not at all.
+        num_replicas: the number of processes. None asks ``torch.distributed`` whenever an iteration begins or ``len``
+            is called, so the sampler may be made before the processes, as with Lightning's ``ddp_spawn``. Without
+            ``torch.distributed`` it is 1.
+        rank: the index of this process. Pass it together with ``num_replicas``, or not at all.
 
     Raises:
         ValueError: one of ``num_replicas`` and ``rank`` without the other; a rank out of range.

@@ -30,7 +30,7 @@ __all__ = ["ComputeMetrics", "Reward"]
 
 
 class ComputeMetrics:
-    """The ``compute_metrics`` of a ``Trainer`` or ``Seq2SeqTrainer``, on the page docs/guides/hugging_face.md.
+    """The ``compute_metrics`` of a ``Trainer`` or ``Seq2SeqTrainer``, see the page "Hugging Face".
 
     With ``batch_eval_metrics=True`` the trainer passes one batch after another, and only sums are kept. Without it, the
     trainer passes all predictions at once, or with ``eval_do_concat_batches=False`` a list of batches. In a distributed
@@ -214,7 +214,7 @@ class ComputeMetrics:
             raise TypeError(
                 f"the predictions are logits, {ids.dtype} of shape {tuple(ids.shape)}: expected ids. Pass "
                 "predict_with_generate=True to a Seq2SeqTrainer; a causal model has to generate, as in "
-                "docs/guides/hugging_face.md"
+                'the page "Hugging Face" of the documentation'
             )
         if ids.dim() != 2:
             raise ValueError(f"ids of shape {tuple(ids.shape)}: expected (segments, width), or a list of such batches")
@@ -272,7 +272,7 @@ def _count_unrepeated(size: int) -> int | None:
 
 
 class Reward:
-    """The score of each completion for TRL's ``GRPOTrainer``, on the page docs/guides/rewards.md.
+    """The score of each completion for TRL's ``GRPOTrainer``, see the page "Rewards".
 
     Texts and lists of ids are counted on the CPU, whatever the device of the metric.
 

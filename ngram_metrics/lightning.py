@@ -24,7 +24,7 @@ except ImportError as error:
 
 __all__ = ["ScoresCallback"]
 
-#: Loggers by name, because pytorch_lightning has other classes. DummyLogger, of a fast_dev_run, keeps nothing.
+#: Loggers by name, because pytorch_lightning has classes of its own. DummyLogger is that of a fast_dev_run.
 _TAKE_TEXT = {"TensorBoardLogger", "WandbLogger", "MLFlowLogger", "CometLogger", "CSVLogger", "DummyLogger"}
 
 
@@ -39,17 +39,16 @@ class _Scored(NamedTuple):
 class ScoresCallback(Callback):
     """Scores what ``validation_step`` and ``test_step`` return, and writes values, samples and outputs.
 
-    The page is docs/guides/lightning.md. A step returns a dict with ``preds`` and ``target``, as ``update`` of the
-    metrics takes them, and may add ``groups`` for a ``GroupedMetric``, and ``source``, a text for each segment. At the
-    end of the epoch every process logs the values of all processes' segments, so that ``EarlyStopping`` and
-    ``ModelCheckpoint`` can monitor ``val/chrf``, in any order of the callbacks; their ``mode`` is ``"max"``. Process 0
-    then writes the signatures and the samples, segments with their scores: to TensorBoard, MLflow and Comet as
-    Markdown, to Weights & Biases as configuration and a table, and for a ``CSVLogger`` as files in its folder. Other
-    loggers, which cannot store text, get a warning, and the signatures as hyperparameters. The sanity check writes
-    nothing.
+    A step returns a dict with ``preds`` and ``target``, as ``update`` of the metrics takes them. It may add ``groups``
+    for a ``GroupedMetric``, and ``source``, a text for each segment. At the end of the epoch every process logs the
+    values of all processes' segments. ``EarlyStopping`` and ``ModelCheckpoint`` can monitor ``val/chrf`` with
+    ``mode="max"``, in any order of the callbacks. Process 0 then writes the signatures and the samples, which are
+    segments with their scores: to TensorBoard, MLflow and Comet as Markdown, to Weights & Biases as configuration and a
+    table, and for a ``CSVLogger`` as files in its folder. Other loggers cannot store text: they get the signatures as
+    hyperparameters, and there is a warning. The sanity check writes nothing. See the page "Lightning".
 
     A value has the name of its metric after ``val/`` or ``test/``: ``val/chrf``, with an interval also
-    ``val/chrf_low`` and ``val/chrf_high``, of ROUGE ``val/rouge_rougeL_fmeasure`` and so on. Several data loaders are
+    ``val/chrf_low`` and ``val/chrf_high``, for ROUGE ``val/rouge_rougeL_fmeasure`` and so on. Several data loaders are
     scored separately; their names end with ``/dataloader_idx_0`` and so on.
 
     Args:

@@ -1,11 +1,11 @@
 """Minimum Bayes risk decoding: score every hypothesis against every reference, and choose the best hypothesis.
 
-MBR decoding chooses the hypothesis h with the highest expected utility, the sum of p(r) u(h, r) over a set of samples
-r from the model, which are the references (Kumar and Byrne 2004; Eikema and Aziz 2020).
+MBR decoding chooses the hypothesis h with the highest expected utility, the sum of p(r) u(h, r). The references r are
+samples from the model (Kumar and Byrne 2004; Eikema and Aziz 2020).
 
-The utility is any metric that scores a pair from n-gram matches, or from a longest common subsequence, and whose higher
-scores are better, such as ``Bleu``, ``ChrF``, ``NgramOverlap``, and ``ROUGEScore`` with a single key other than
-``rougeLsum``. For ROUGE the utility is F; ``rouge["rougeL_recall"]`` makes it the recall.
+The utility is a metric that scores a pair from n-gram matches or from a longest common subsequence: ``Bleu``, ``ChrF``,
+``NgramOverlap``, or ``ROUGEScore`` with a single key other than ``rougeLsum``. For ROUGE the utility is F;
+``rouge["rougeL_recall"]`` makes it the recall.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Utility(Metric, Protocol):
 
 
 class Decoded(NamedTuple):
-    """The result of MBR decoding, on the page docs/guides/mbr.md.
+    """The result of MBR decoding. See the page "Minimum Bayes risk decoding".
 
     Attributes:
         hypotheses: the chosen hypothesis of each row, the object that was passed.
@@ -59,9 +59,10 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
     """Score every hypothesis of a row against every reference of that row.
 
     Args:
-        metric: the score of a pair; its ``average`` has no effect, and its states are neither read nor changed.
-        hypotheses: rows of documents, see ``_core.text.pool_reader``.
-        references: as many rows of references; the same object, or the same texts, are counted once.
+        metric: the score of a pair. Its ``average`` has no effect, and its states are neither read nor changed.
+        hypotheses: a sequence of rows, each a sequence of texts, tokens or ids, or one padded id tensor
+            ``(rows, documents, width)``. See the page "Minimum Bayes risk decoding".
+        references: as many rows of references. The same object, or the same texts, are counted once.
 
     Returns:
         ``(rows, hypotheses, references)`` float64 from 0 to 1 (float32 if the device has no float64). If rows have
@@ -95,13 +96,13 @@ def decode(
     Args:
         metric: the utility, as for ``pairwise``.
         hypotheses: rows of documents, at least one in each row.
-        references: as many rows, with at least one reference in each; None if the hypotheses are also the references.
+        references: as many rows, with at least one reference in each. None if the hypotheses are also the references.
         reference_probabilities: for each row a number of at least 0 for each reference, not all 0. Only their
             proportions matter. None for equal probabilities, as for samples.
 
     Raises:
         TypeError, ValueError: the errors of ``pairwise``; a row without hypotheses or references, or with wrong
-            probabilities. The message has the number of the row.
+            probabilities. The message names the row.
 
     Example:
         >>> from ngram_metrics import ChrF, mbr
@@ -134,7 +135,7 @@ def decode(
     rows_of = np.split(expected, stops[:-1])
     # On ties argmax returns the first index.
     indices = np.array([row.argmax() for row in rows_of])
-    # list() first: a row may not support integer indices, or use them as labels, as a pandas column does.
+    # list() first: some rows do not take integer indices, or read them as labels, as pandas columns do.
     documents = [list_column(row, "a row") for row in list_column(hypotheses, "hypotheses")]
     chosen_documents = [list(row)[index] for row, index in zip(documents, indices.tolist(), strict=True)]
     best = indices, expected[stops - heights + indices]
@@ -168,7 +169,7 @@ def _weights(probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None, 
                 "expected finite numbers of at least 0, not all 0"
             )
         numbers = np.array(row)
-        # Only proportions matter, and after the division even the sum of the largest floats is finite.
+        # Only proportions matter. After this division even a sum of the largest floats is finite.
         weights[index, :count] = numbers / numbers.max()
     return weights
 

@@ -2,15 +2,15 @@
 
 The tests estimate how often chance makes a difference as large as the one measured on the same segments:
 
-* ``paired_bootstrap`` (Koehn 2004) draws corpora of resampled segments, the same for all systems, and counts how
-  often their difference is at least as far from its mean as the measured difference is from 0.
+* ``paired_bootstrap`` (Koehn 2004) draws corpora of resampled segments, the same for all systems. It counts how often
+  their difference is at least as far from its mean as the measured difference is from 0.
 * ``paired_approximate_randomization`` (Riezler and Maxwell 2005) swaps the outputs of the two systems for each
-  segment with probability 1/2, and counts how often the difference is at least the measured one.
+  segment with probability 1/2. It counts how often the difference is at least the measured one.
 
 Both are two-sided: a difference in either direction counts. If c of n differences count, the p-value is
-(c + 1) / (n + 1). It is never below 2 / 2^N for N segments, the smallest value that a two-sided test can have. If no
-draw differs from another, it is 1. A difference that equals the measured one counts.
-Differences that agree within rounding, 1e-12 of the larger score, are equal.
+(c + 1) / (n + 1). It is never below 2 / 2^N for N segments, the smallest value that a two-sided test can have. If all
+draws are the same, it is 1. A difference that equals the measured one counts; two are equal if they agree within
+1e-12 of the larger score.
 
 Segments of one document are not independent: the quality of a whole document varies. ``clusters=`` names the document
 of each segment, and then whole documents are drawn or swapped (Miller 2024, arXiv 2411.00640, whose clusters are groups
@@ -20,9 +20,9 @@ same as without ``clusters``, to the last bit.
 Differences from sacrebleu's tests:
 
 1. sacrebleu's bootstrap asks how often ``|d_i| - mean(|d_i|)`` exceeds ``|d|``. If two systems differ by chance alone,
-   it calls them different twice as often as the level says. ``alternative="sacrebleu"`` has this rule.
-2. sacrebleu's randomization does not count a difference that equals the measured one. If all swaps do, as with one
-   segment, its p-value is the smallest possible one; here it is 1.
+   it calls them different twice as often as the level says. ``alternative="sacrebleu"`` uses this rule.
+2. sacrebleu's randomization does not count a difference that equals the measured one. If all swaps give that
+   difference, as with one segment, its p-value is the smallest possible one; here it is 1.
 3. If two systems have the same score, the p-value is 1 here, and 1 / (n + 1) in sacrebleu.
 """
 
@@ -62,7 +62,7 @@ __all__ = ["Comparison", "paired_approximate_randomization", "paired_bootstrap"]
 
 
 class System(Metric, Protocol):
-    """A metric with the counts of a system's output, for each segment."""
+    """A metric with the counts of each segment of a system's output."""
 
     @property
     def signature(self) -> str:
@@ -76,13 +76,13 @@ class System(Metric, Protocol):
 
 
 class Comparison(NamedTuple):
-    """The score of a system, and its comparison with the baseline, on the page docs/concepts/is_the_difference_real.md.
+    """The score of a system, and its comparison with the baseline. See the page "Is the difference real?".
 
     Attributes:
         score: the score of the system, from 0 to 1.
-        p_value: the p-value of its difference from the baseline, from 0 to 1, corrected if the test was asked to; None
-            for the baseline itself.
-        mean: the mean score of the resampled corpora, from 0 to 1; None for randomization, as are ``low`` and ``high``.
+        p_value: the p-value of its difference from the baseline, from 0 to 1, with the ``correction`` of the test; None
+            for the baseline.
+        mean: the mean score of the resampled corpora, from 0 to 1. Randomization has neither this nor an interval.
         low: the lower end of the confidence interval.
         high: the upper end of the confidence interval.
     """
@@ -114,12 +114,12 @@ def paired_bootstrap(
         baseline: the name of the system with which the others are compared.
         resamples: the number of corpora to draw, at least 3.
         confidence: the level of the intervals, at most 1 - 2 / ``resamples``.
-        seed: the seed of the draws, which gives the same results on any device, for any order of segments.
-        alternative: ``"two-sided"``, or ``"sacrebleu"`` for sacrebleu's rule, see the module's docstring.
+        seed: the seed of the draws. It gives the same results on any device, for any order of segments.
+        alternative: ``"two-sided"``, or ``"sacrebleu"`` for sacrebleu's rule, see ``ngram_metrics.significance``.
         correction: ``"holm"`` corrects the p-values of each value for the number of systems; None or ``"none"``
             leaves them.
         clusters: the document of each segment, a hashable label such as a name, in the order of the updates, and in a
-            distributed run rank by rank. Documents are drawn instead of segments. None to draw each segment by itself.
+            distributed run rank by rank. Documents are then drawn instead of segments. None draws segments.
 
     Returns:
         The comparison for each system and each value that the metric computes: ``result[system][value]``.
@@ -231,7 +231,7 @@ def _pair_systems(systems: Mapping[str, System], baseline: str, clusters: Labels
         if settings[name] != settings[baseline]:
             raise ValueError(f"{name!r} is a metric with other settings than {baseline!r}: expected the same ones")
         if system.signature != signature:
-            # The numbers of references differ.
+            # With equal settings only the number of references can differ.
             raise ValueError(
                 f"{name!r} was scored as {system.signature}, and {baseline!r} as {signature}: expected the same"
             )
@@ -256,8 +256,7 @@ def _pair_systems(systems: Mapping[str, System], baseline: str, clusters: Labels
 def _check_references(rows: Mapping[str, NDArray[Any]], scorer: Scorer, baseline: str) -> None:
     """Raise ValueError if counts show that two systems have different references for a segment.
 
-    Each segment has one reference: which of several is counted would depend on the hypothesis. Then the fields of
-    references do not depend on it.
+    Each segment must have one reference. With several, the hypothesis decides which of them is counted.
     """
     statistics = {name: scorer.measure.layout.unpack(system_rows)._asdict() for name, system_rows in rows.items()}
     for field, expected in statistics[baseline].items():

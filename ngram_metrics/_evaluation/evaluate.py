@@ -37,10 +37,11 @@ ListColumns: TypeAlias = dict[str, list[Any]]
 
 
 class Evaluation:
-    """The results of systems on the same segments, as ``evaluate`` returns them, on the page docs/guides/evaluate.md.
+    """The results of systems on the same segments, as ``evaluate`` returns them.
 
     A prompt and ``print`` show the table of the command ``ngram-metrics``, and a notebook shows it as HTML. Scores in
-    ``results``, ``groups``, ``segments`` and ``to_pandas`` are from 0 to 1, and scores in tables from 0 to 100.
+    ``results``, ``groups``, ``segments`` and ``to_pandas`` are from 0 to 1, and scores in tables from 0 to 100. See the
+    page "Compare several systems".
     """
 
     def __init__(self, systems: Systems, outcome: Outcome, texts: Texts) -> None:
@@ -50,8 +51,8 @@ class Evaluation:
     def results(self) -> Results:
         """The results by the names of systems and values, the baseline first: ``results[system][value].score``.
 
-        Each is a ``_evaluation.results.Result``. A value has the name of its metric. ROUGE has a
-        value for each of its keys, named after the key, with precision and recall beside F.
+        A value has the name of its metric. ROUGE has a value for each of its keys, named after the key. Its score is
+        F; precision and recall are other attributes. The page "API" lists all attributes of a result.
         """
         return self._outcome.results
 
@@ -60,7 +61,7 @@ class Evaluation:
         """The results of each group as a corpus of its own: ``groups[label][system][value]``, without p-values.
 
         For a mapping of groupings ``groups[name][label][system][value]``; empty without ``groups=``. A grouping with
-        more than 50 labels, such as an id, is not scored, and only filters the segments of the page.
+        more than 50 labels, such as an id, is not scored: it only filters the segments of the report.
         """
         return self._outcome.groups
 
@@ -70,10 +71,10 @@ class Evaluation:
         return self._outcome.signatures
 
     def segments(self) -> ListColumns:
-        """Return the scores of all segments as columns, from 0 to 1: the number of the segment, the system, values.
+        """Return the scores of all segments as columns: the index of the segment, the system, and values from 0 to 1.
 
-        The rows of a segment, one for each system, are consecutive. For BLEU of a corpus the score of a segment leaves
-        out orders that are longer than the segment, as sacrebleu does.
+        The rows of a segment, one for each system, are consecutive. BLEU leaves out orders that are longer than the
+        segment, as sacrebleu does.
         """
         count = self._outcome.segments
         columns: ListColumns = {
@@ -89,8 +90,8 @@ class Evaluation:
     def to_pandas(self) -> pandas.DataFrame:
         """Return a ``pandas.DataFrame`` with a row for each system and value, with scores from 0 to 1.
 
-        The columns are ``system``, ``value`` and the attributes that any result has. With groups the first column is
-        ``group``: a label, ``"domain=news"`` for a mapping of groupings, or empty for all segments.
+        The columns are ``system``, ``value`` and the attributes that at least one result has. With groups the first
+        column is ``group``: a label, ``"domain=news"`` for a mapping of groupings, or empty for all segments.
 
         Raises:
             ModuleNotFoundError: pandas is not installed.
@@ -120,7 +121,7 @@ class Evaluation:
             digits: the digits of scores after the decimal point.
             intervals: whether the intervals are shown.
             label: the label of the table.
-            caption: LaTeX for the caption; None for a sentence on the data, which is otherwise below the table.
+            caption: LaTeX for the caption. By default it describes the data; a caption moves that below the table.
             details: whether the differences, p-values and parts of scores are shown, in a table for each value.
 
         Raises:
@@ -145,21 +146,21 @@ class Evaluation:
         tokenizer: Tokenizer | None = "13a",
         sources: Sequence[str] | None = None,
     ) -> None:
-        """Write all results and all texts as one HTML page, on the page docs/guides/report.md.
+        """Write all results and all texts as one HTML file. See the page "The report".
 
-        It filters segments by ``groups=``, makes no requests, and has intervals, by default of the level 0.95.
+        The report filters segments by ``groups=``, makes no requests, and has intervals, by default of the level 0.95.
 
         Args:
-            path: the path; an existing file is replaced when the page is complete.
-            title: the title of the page; None for the names of the systems.
-            tokenizer: splits texts into words, where matches are shown.
-            sources: the source of each segment, which is shown beside it; an equal output is flagged. None for those in
-                the files of a training.
+            path: the path. An existing file is replaced when the report is complete.
+            title: the title; None for the names of the systems.
+            tokenizer: splits texts into the words whose matches are shown.
+            sources: the source of each segment, shown next to it. An output that equals its source is flagged. None for
+                the sources in the files of a training.
 
         Raises:
             TypeError: a title or sources that are not text.
             ValueError: an unknown tokenizer; another number of sources than of segments.
-            OSError: the file cannot be written; an existing file does not change.
+            OSError: the file cannot be written. An existing file does not change.
             ModuleNotFoundError: Jinja2 is not installed (extra ``report``).
         """
         from ngram_metrics._evaluation.page import check_installed, page
@@ -211,32 +212,32 @@ def evaluate(
 ) -> Evaluation:
     """Score systems, and test each against a baseline.
 
-    The command ``ngram-metrics`` gives the same numbers. A terminal shows a progress bar after 2 seconds, if tqdm is
-    installed.
+    The command ``ngram-metrics`` gives the same numbers. If tqdm is installed, a terminal shows a progress bar after 2
+    seconds.
 
     Args:
         systems: the segments of each system by its name, or a data frame of pandas or polars with a column for each;
             or the segments of one system, which is then named ``"system"``. Without references: the folder of the
             outputs of a training, whose files are systems in the order of their steps, or a mapping of names to such
             files.
-        references: the reference of each segment; several such lists; a list of references for each segment; or a
-            mapping of names to lists, or a data frame, if the systems have names too; their items may be lists of
-            references too. If there are as many lists as segments, each with as many texts, only a mapping is clear.
-            None for those in the files of a training.
-        metrics: names as the command's ``-m`` takes, such as ``"bleu,chrf,rouge"`` or ``["bleu", "rougeL"]``, which
-            have the defaults of their classes; or a mapping of names to such names or to metrics of this package, whose
-            settings are used and whose counts do not change. None for ``"chrf,bleu"``.
+        references: the reference of each segment; several such lists; or a list of references for each segment. If the
+            systems have names, also a mapping of names to lists, whose items may be lists of references, or a data
+            frame. As many lists as segments, each with as many texts, are ambiguous: pass a mapping. None for the
+            references in the files of a training.
+        metrics: names as the command's ``-m`` takes, such as ``"bleu,chrf,rouge"`` or ``["bleu", "rougeL"]``, with the
+            defaults of their classes; or a mapping of names to such names or to metrics of this package. Only the
+            settings of a metric are used, and its counts do not change. None for ``"chrf,bleu"``.
         baseline: the system that the others are compared with; None for the first.
         confidence: the level of the bootstrap intervals, at most 0.998; None for no intervals.
         test: ``"randomization"`` or ``"bootstrap"``, see ``ngram_metrics.significance``.
         correction: ``"holm"`` corrects the p-values of each value for the number of systems; None or ``"none"`` leaves
             them.
-        groups: a label for each segment, or such lists by name. The segments of each label are scored as a corpus. The
-            page also filters segments by them, and a grouping with more than 50 labels, such as an id, only does that.
-        clusters: the document of each segment, a hashable label such as a name: intervals and tests then draw whole
-            documents, because their segments are not independent. In a group, only the segments of a document that are
-            in the group count. One document gives an interval of width 0. Wins, ties and losses count segments. None
-            draws single segments.
+        groups: a label for each segment, or such lists by name. The segments of each label are scored as a corpus, and
+            the report can filter by them. A grouping with more than 50 labels, such as an id, is only for filtering.
+        clusters: the document of each segment, a hashable label such as a name. Intervals and tests then draw whole
+            documents, because the segments of one are not independent. A group has the part of a document that is in
+            it. One document gives an interval of width 0. Wins, ties and losses still count segments. None draws
+            segments.
         seed: the seed of the intervals and of the test.
 
     Returns:
@@ -245,14 +246,14 @@ def evaluate(
     Raises:
         TypeError: an argument of another type; segments that are not text; a metric that is not of this package; None
             as the document of a segment.
-        ValueError: no system or no segment; different numbers of segments, references or labels; references that may
-            be read in two ways, or that have names where the system has none; an unknown metric, baseline, test or
+        ValueError: no system or no segment; different numbers of segments, references or labels; references that are
+            ambiguous, or that have names where the system has none; an unknown metric, baseline, test or
             correction; a metric with average none; two metrics with the same name for a value; a level out of its
             range; one document for all segments, or a blank one.
 
     Warns:
-        UserWarning: the bootstrap test of fewer than 50 segments, or documents; a word that is composed Unicode where
-            a reference has it decomposed, or the other way round.
+        UserWarning: a bootstrap test of fewer than 50 segments, or documents; a word in composed Unicode that a
+            reference has decomposed, or the other way round.
 
     Example:
         >>> import ngram_metrics

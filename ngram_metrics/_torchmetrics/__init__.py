@@ -1,1 +1,1 @@
-"""The metrics as torchmetrics modules: accumulators over batches, one short class per metric."""
+"""The metrics as torchmetrics modules: an accumulator of batches, and one short class per metric."""

@@ -1,4 +1,4 @@
-"""The accumulator: the base class of all metrics of this package for torchmetrics. Those for ignite wrap one."""
+"""The accumulator: the base class of all torchmetrics metrics of this package. The metrics for ignite wrap one."""
 
 from __future__ import annotations
 
@@ -61,25 +61,25 @@ class MetricKeywords(TypedDict, total=False):
 class Accumulator(Composable, Adaptor, Generic[Level]):
     """Counts batches and scores their sum, their mean, or each segment.
 
-    Every metric has these states: ``settings`` and ``callables``, uint8 (see ``_torchmetrics.states``);
+    Every metric has these states: ``settings`` and ``callables``, uint8, which tell apart metrics with other options;
     ``counted``, the kind of input, int64, always on the CPU; ``segments``, their number, int64;
     ``reference_range``, the fewest and most references of a segment, int64; ``row``, the summed counts, int64. Average
     macro adds ``score_sum``, float64. Average none and ``confidence`` add ``rows``, a list of ``(segments, fields)``
     int64. A move to a device never changes a dtype: if the device has no float64, float64 states stay on the CPU.
     ``merge_state`` waits for the device, because it compares the settings. With ``groups``, the states ``segments``,
-    ``row`` and ``score_sum`` have a row for each group, and a last one for segments of no group.
+    ``row`` and ``score_sum`` have one row for each group, and a last one for segments of no group.
 
     Args:
         scorer: the metric without states.
         confidence: the level of a bootstrap interval that ``compute`` returns with each value; None for no interval.
-        device: where the states are, None for torch's default device; text and lists are counted on the CPU, padded
+        device: where the states are; None for torch's default device. Text and lists are counted on the CPU, padded
             ids on their own device.
         groups: the labels of groups that are counted separately.
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 
     Raises:
-        TypeError: an unknown keyword; the message names the option that was meant.
-        ValueError: a ``confidence`` that is not a level up to 0.998, or one with average none.
+        TypeError: an unknown keyword; the message suggests the option that was meant.
+        ValueError: a ``confidence`` that is not a level up to 0.998, or any with average none.
     """
 
     is_differentiable = False
@@ -88,7 +88,7 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
     plot_lower_bound = 0.0
     plot_upper_bound = 1.0
 
-    #: Properties that torch.jit.script cannot compile.
+    #: Properties that torch.jit.script must not compile.
     __jit_unused_properties__: ClassVar[list[str]] = [
         *torchmetrics.Metric.__jit_unused_properties__,
         *("average", "saved_on", "signature"),
@@ -106,7 +106,7 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
             super().__init__(**kwargs)
         except ValueError as error:
             if unknown := [keyword for keyword in kwargs if f"`{keyword}`" in str(error).partition("Unexpected")[2]]:
-                # A metric that a user derives from one of ours has the options of both.
+                # A user's subclass of one of our metrics has the options of both.
                 classes = [base for base in type(self).__mro__ if issubclass(base, Accumulator)][:-1]
                 raise unknown_keyword(type(self).__name__, unknown[0], options_of(*classes)) from None
             raise
@@ -117,7 +117,7 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
         reader, measure, average = scorer.reader, scorer.measure, scorer.average
         self._keeps_rows = average == "none" or confidence is not None
         shape = (len(groups) + 1,) if groups else ()
-        # First, so that metrics with different settings are told apart before other states are compared.
+        # First, so that ranks compare the settings before any other state.
         settings = type(self).__name__, reader, measure, average, self._keeps_rows, *groups
         self.add_state("settings", settings_digest(*settings), all_equal)
         self.add_state("counted", _zeros((2,), torch.int64), join_codes)
@@ -130,15 +130,15 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
             self.add_state("score_sum", _zeros((*shape, *measure.score_shape), torch.float64), "sum")
         if self._keeps_rows:
             self.add_state("rows", [], "cat")
-        # The states are made on the CPU and then moved, because tensors of some default devices, such as "meta", cannot
-        # be moved. Metric.__init__ has set _device to the default device.
+        # Create the states on the CPU and then move them: tensors of some default devices, such as "meta", cannot be
+        # moved. Metric.__init__ has set _device to the default device.
         self._device = torch.device("cpu")
         # In torch 2.4, torch.get_default_device() ignores `with torch.device(...)`.
         target_device = torch.device(device) if device is not None else torch.empty(0).device
         if target_device.type != "cpu":
             self.to(target_device)
 
-    if TYPE_CHECKING:  # torch and torchmetrics declare them for any metric
+    if TYPE_CHECKING:  # torch and torchmetrics declare more general types
 
         @overload
         def __call__(self: Accumulator[None], preds: Hypotheses, target: References) -> Tensor: ...
@@ -161,10 +161,10 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
 
         Args:
             preds: hypotheses, one per segment: texts, sequences of tokens or ids, or a padded id tensor.
-            target: for each segment its reference or a list of references. See ``_core.text.input_forms``.
+            target: for each segment its reference or a list of references. See the page "Input formats".
 
         Raises:
-            TypeError, ValueError: segments that cannot be read; the states do not change.
+            TypeError, ValueError: segments that cannot be read. The states do not change.
         """
         counted = self.scorer.count(preds, target, is_first=not any(self._codes))
         sums = {"row": to_tensor(counted.rows.sum(0))}
@@ -173,7 +173,7 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
         self._add(counted, sums)
 
     def _add(self, counted: Counted, sums: Mapping[str, Tensor]) -> None:
-        """Add a batch and the sums over its segments to the states, or raise ValueError for another kind of input."""
+        """Add a batch and its sums to the states, or raise ValueError for another kind of input than before."""
         shape = counted.leading_shape
         samples = shape[1] if shape and self.scorer.average == "none" else None
         codes = join_batch_codes(self._codes, batch_codes(counted.kind, samples))
@@ -191,14 +191,14 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
             states["score_sum"] = self.score_sum + added["score_sum"]
         if codes != self._codes:
             states["counted"] = host_counts(codes)
-        # The states are set after everything is computed: after an error, even out of memory, they count whole batches.
+        # Set the states only after everything is computed: even if memory runs out, they then hold whole batches.
         if self._keeps_rows:
             self.__dict__["rows"].append(added["rows"])  # typing.cast would be an empty copy in a compiled graph
         for name, state in {**states, "_codes": codes}.items():
             self.__dict__[name] = state  # torch.compile of 2.11 cannot trace ``__dict__.update``
 
     def _send(self, added: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Return what a batch adds to the states, on their devices, with one copy from one device to another."""
+        """Move what a batch adds to the devices of the states, in one copy for each pair of devices."""
         names_by_route: dict[tuple[torch.device, torch.device, int], list[str]] = {}
         for name, tensor in added.items():
             route = tensor.device, self._device_of(name), tensor.element_size()
@@ -207,7 +207,7 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
         for (source, device, _), names in names_by_route.items():
             sent.update(zip(names, copy_to(device, *(added[name] for name in names)), strict=True))
             if "rows" in names and source != device:
-                sent["rows"] = sent["rows"].clone()  # a view would be saved with all that was sent
+                sent["rows"] = sent["rows"].clone()  # saving a view would save everything that was sent
         return sent
 
     @overload
@@ -238,7 +238,7 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
             self.scorer.measure.warn_of_score(self.row.cpu().numpy().reshape(-1, self.row.shape[-1]).sum(0))
 
     def _add_ends(self, score: Tensor, confidence: float) -> dict[str, Tensor]:
-        """Return the values by name, with the ends of their intervals; without segments, both ends are the score."""
+        """Return the values by name, with the ends of their intervals. Without segments both ends are the score."""
         low = high = score
         rows = self._all_rows()
         if len(rows):
@@ -261,7 +261,7 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
         return self._score_sums(lambda state: state, self.scorer.empty_score)
 
     def _score_sums(self, select: Callable[[Tensor], Tensor], empty_score: float) -> Tensor:
-        """Return the scores of the sums selected from the states, and ``empty_score`` for those of no segment."""
+        """Return the scores of the sums that ``select`` takes from the states, or ``empty_score`` without segments."""
         segments = select(self.segments)
         segments = segments.reshape(segments.shape + (1,) * len(self.scorer.measure.score_shape))
         if self.average == "micro":
@@ -269,20 +269,20 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
         else:
             mean = select(self.score_sum) / segments.to(self.score_sum.device)
             score = mean.to(float_dtype(self.device)).to(self.device)
-        # Reading the number from an accelerator would wait.
+        # Reading ``segments`` from an accelerator would wait for it.
         if segments.is_cpu and segments.all():
             return score
         return torch.where(segments > 0, score, empty_score)
 
     def details(self) -> dict[str, Tensor]:
-        """Return the parts of the corpus score by name, from the sums over all segments, whatever ``average`` is."""
+        """Return the parts of the corpus score by name, from the sums over all segments, for any ``average``."""
         width = self.row.shape[-1]
         parts = self.call_synced(lambda: self.scorer.parts(to_array(self.row.reshape(-1, width).sum(0))))
         return {name: to_tensor(part) for name, part in parts.items()}
 
     @property
     def signature(self) -> str:
-        """All settings and versions that affect the score, in sacrebleu's format, with callables by their names.
+        """All settings and versions that affect the score, in sacrebleu's format. Callables appear by name.
 
         ``nrefs`` is the number of references per segment so far, such as 1 or 1-4. It covers all processes: in a
         distributed run, read the signature on every process.
@@ -304,14 +304,14 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
         """Return the counts of each segment, ``(segments, fields)`` int64, of all processes, rank by rank.
 
         Raises:
-            ValueError: the metric keeps sums only: it has neither ``confidence`` nor average none.
+            ValueError: the metric has neither ``confidence`` nor average none, so it keeps sums only.
         """
         if not self._keeps_rows:
             raise ValueError(f"this {type(self).__name__} keeps sums only: construct it with confidence=0.95")
         return self.call_synced(self._all_rows)
 
     def plot(self, val: Value | Sequence[Value] | None = None, ax: Axes | None = None) -> tuple[Figure | None, Axes]:
-        """Plot as torchmetrics does, with whiskers at the values that have an interval, or bands over several steps.
+        """Plot as torchmetrics does, and add the intervals: whiskers for one step, bands for several.
 
         Args:
             val: a result of ``compute`` or ``forward``, or a list of them; None to call ``compute``.

@@ -25,13 +25,13 @@ class GroupedMetric(Accumulator[None]):
     """One metric for several groups of segments: the score of each group, their mean, and the score of all segments.
 
     ``update(preds, target, groups)`` counts a batch, whose segments may be of any groups. ``compute()`` returns the
-    values of all batches and ranks, a rank may lack a group, and ``reset()`` starts over. The page is
-    docs/start/which_number.md.
+    values of all batches and ranks; a rank need not have every group. ``reset()`` starts over. See the page "Which
+    number should I report?".
 
     Args:
         metric: a metric of this package, such as ``ChrF()``, or a value of one, such as
             ``ROUGEScore()["rougeL_fmeasure"]``. Its settings, its device and its keyword arguments of
-            ``torchmetrics.Metric`` hold here, and its counts are not used.
+            ``torchmetrics.Metric`` are used; its counts are not.
         groups: the labels of the groups, each a str.
 
     ``compute`` returns a dict of float64 ``()`` from 0 to 1: for ``ChrF()`` and the groups ``["de", "fr"]`` it has
@@ -40,9 +40,9 @@ class GroupedMetric(Accumulator[None]):
     without segments is NaN. ``metric["chrf_mean"]`` is a metric of one value.
 
     Raises:
-        ValueError: a metric with ``average="none"`` or ``confidence``; no label, one that is blank, ``mean`` or
-            ``all``, or one that occurs twice.
-        TypeError: another object as metric; a label that is no str.
+        ValueError: a metric with ``average="none"`` or ``confidence``; no label; a label that is blank, ``mean`` or
+            ``all``, or that occurs twice.
+        TypeError: another object as metric; a label that is not a str.
 
     Example:
         >>> from ngram_metrics import ChrF, GroupedMetric
@@ -76,8 +76,8 @@ class GroupedMetric(Accumulator[None]):
         Args:
             preds: hypotheses, one per segment, as other metrics take them.
             target: for each segment its reference or a list of references.
-            groups: for each segment the label of its group, or its index among the labels. A tensor of indices on a
-                device is not read: an index out of range is an error of ``compute``.
+            groups: for each segment the label of its group, or the index of that label. Indices on a device are not
+                read here: ``compute`` raises if one is out of range.
 
         Raises:
             TypeError, ValueError: segments that cannot be read; an unknown label; the states do not change.
@@ -95,7 +95,7 @@ class GroupedMetric(Accumulator[None]):
         return {name: value.clone() for name, value in values.items()}
 
     def compute(self) -> dict[str, Tensor]:  # type: ignore[override]
-        """Return the values of all batches since the last reset, by the names of the class.
+        """Return the values of all batches since the last reset, by the names that the class describes.
 
         Raises:
             ValueError: an index out of range; ranks that counted different kinds of input, or have other settings.

@@ -1,4 +1,4 @@
-"""The metrics as torchmetrics modules: for each its parameters, passed on to the function that makes it."""
+"""The metrics as torchmetrics modules. Each class passes its parameters on to the function that makes the metric."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Bleu(Accumulator[Level]):
     """BLEU, counted batch by batch: by default sacrebleu's corpus score, and with average none its sentence BLEU.
 
     ``update(preds, target)`` counts a batch, ``compute()`` returns the score of all batches and ranks, ``reset()``
-    starts over, and ``details()`` has the parts of the score. The page is docs/metrics/bleu.md, and the formula and the
-    smoothings are in ``_core.metrics.bleu``.
+    starts over, and ``details()`` returns the parts of the score. The page "BLEU" has the formula, the smoothings and
+    the differences from other packages.
 
     Args:
         ngram: the longest order, 1 to 1,000.
@@ -36,7 +36,7 @@ class Bleu(Accumulator[Level]):
         effective_order: whether orders without any n-gram are left out; None for sacrebleu's rule: False for average
             micro, True for the others.
         tokenizer: for text: None (whitespace), a name that sacrebleu uses, a callable, or a Hugging Face tokenizer.
-            Tokens and ids are counted as they are, whatever the name.
+            A name is ignored for tokens and ids.
         lowercase: for text: whether it is lowercased.
         pad_id: for ids: the id or ids that are not tokens.
         confidence: the level of a bootstrap interval, such as 0.95; the metric then keeps the counts of each segment.
@@ -83,12 +83,12 @@ class ROUGEScore(Accumulator[float | None]):
     """ROUGE, counted batch by batch, with the parameters and keys of ``torchmetrics.text.ROUGEScore``.
 
     ``update(preds, target)`` counts a batch, ``compute()`` returns a dict with the values of all batches and ranks, and
-    ``reset()`` starts over. ``metric["rougeL_fmeasure"]`` is a metric of one value. The page is docs/metrics/rouge.md,
-    the formulas are in ``_core.metrics.rouge``, and ``_core.text.rouge_reader`` has the words.
+    ``reset()`` starts over. ``metric["rougeL_fmeasure"]`` is a metric of one value. The page "ROUGE" has the formulas,
+    the rules for words and sentences, and the differences from other packages.
 
     Args:
-        use_stemmer: whether words of more than three characters are stemmed, by nltk's Porter rules.
-        normalizer: for text: ``str -> str``; it replaces lowercasing and the removal of all but ``a-z0-9``.
+        use_stemmer: whether words of more than three characters are stemmed, as by nltk's Porter stemmer.
+        normalizer: for text: ``str -> str``, instead of lowercasing and removing everything but ``a-z0-9``.
         tokenizer: for text: None (split at whitespace), ``"unicode"`` or a name that sacrebleu uses, a callable
             ``str -> sequence of tokens``, or a Hugging Face tokenizer.
         accumulate: for several references: ``"best"``, the highest F for each key, or ``"avg"``, the mean score.
@@ -144,7 +144,7 @@ class ROUGEScore(Accumulator[float | None]):
         self.rouge_keys = tuple(rouge.titles)
         self.accumulate = accumulate
 
-    if TYPE_CHECKING:  # several values, with an interval or without
+    if TYPE_CHECKING:  # a dict with or without intervals
 
         def __call__(self, preds: Hypotheses, target: References) -> dict[str, Tensor]: ...
         def compute(self) -> dict[str, Tensor]: ...
@@ -155,8 +155,8 @@ class ChrF(Accumulator[Level]):
     """chrF, counted batch by batch, or chrF++ with ``word_order=2``: by default the corpus score, as in sacrebleu.
 
     ``update(preds, target)`` counts a batch, ``compute()`` returns the score of all batches and ranks, ``reset()``
-    starts over, and ``details()`` has the parts of the score. The page is docs/metrics/chrf.md, and the formula is in
-    ``_core.metrics.chrf``.
+    starts over, and ``details()`` returns the parts of the score. The page "chrF" has the formula and the differences
+    from other packages.
 
     Args:
         char_order: the longest order of character n-grams, 1 to 1,000.
@@ -200,9 +200,9 @@ class NgramOverlap(Accumulator[Level]):
     """The overlap of the n-grams of one order, 2c / (h + r), counted batch by batch: by default a mean over segments.
 
     ``update(preds, target)`` counts a batch, ``compute()`` returns the score of all batches and ranks, ``reset()``
-    starts over, and ``details()`` has the parts of the score. The page is docs/metrics/overlap.md, and the formula is
-    in ``_core.metrics.overlap``. ``preds`` may also be padded ids ``(segments, samples, width)``, several
-    hypotheses for each reference.
+    starts over, and ``details()`` returns the parts of the score. ``preds`` may also be padded ids ``(segments,
+    samples, width)``: several hypotheses for each segment. The page "N-gram overlap" has the formula and the
+    differences from torch-ngram.
 
     Args:
         ngram: the order, 1 to 1,000.

@@ -1,4 +1,4 @@
-"""Intervals on the plots of torchmetrics: whiskers at one step, and bands over several."""
+"""Intervals on torchmetrics' plots: whiskers for one step, bands for several."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def plot_with_intervals(plot: Callable[..., Any], value: Value | Sequence[Value], ax: Axes | None) -> Any:
-    """Plot what ``compute`` returned, or a list of it, by ``Metric._plot``, and add the intervals in it."""
+    """Plot one or several results of ``compute`` with ``Metric._plot``, and add their intervals."""
     steps = value if isinstance(value, Sequence) else [value]
     scores = [_without_ends(step) for step in steps]
     figure, ax = plot(scores if isinstance(value, Sequence) else scores[0], ax)
@@ -30,7 +30,7 @@ def plot_with_intervals(plot: Callable[..., Any], value: Value | Sequence[Value]
 
 
 def _without_ends(value: Value) -> Value:
-    """Return what ``compute`` returned without the ends of intervals, which torchmetrics would draw as values."""
+    """Drop the ends of intervals from a result of ``compute``: torchmetrics would draw them as values."""
     if not isinstance(value, dict):
         return value
     ends = {name + end for name in value for end in ENDS}

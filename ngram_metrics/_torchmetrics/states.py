@@ -1,13 +1,13 @@
 """The states of metrics as plain tensors: what must agree, and how they are joined, packed, checked and gathered.
 
 ``torchmetrics.MetricCollection`` merges two metrics into one compute group if all their states are equal after the
-first batch, and from then on both report the same counts. So the settings are states too: as a digest, which is the
-same in all processes, and as a number, valid in this process only, that distinguishes callables with the same name,
-such as two lambdas. Both are in uint8, because the comparison is ``allclose`` with a tolerance relative to the value.
+first batch. From then on both report the same counts. So the settings are states too. One is a digest, the same in all
+processes. The other is a number of this process that tells apart callables with the same name, such as two lambdas.
+Both are uint8, because torchmetrics compares by ``allclose``, whose tolerance grows with the value.
 
-The kind of input and, for average none, the number of samples are a state as well: a sum of the counts of text and of
-ids would be the score of neither, and rows can only be joined if all segments have the same number of samples. There
-the integer 0 means 'nothing yet' and agrees with every other.
+The kind of input and, for average none, the number of samples are a state as well. The summed counts of text and of ids
+would be the score of neither, and rows can only be joined if all segments have the same number of samples. In this
+state 0 means 'nothing yet' and agrees with everything.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ State: TypeAlias = Tensor | list[Tensor]
 AnyState = TypeVar("AnyState", Tensor, list[Tensor], State)
 #: A process group; None for the default one.
 Group: TypeAlias = "distributed.ProcessGroup | None"
-#: The addresses of callables seen in this process, numbered. New objects may reuse the addresses of deleted ones, which
-#: is harmless: only metrics that exist are compared, and these keep their callables alive.
+#: The addresses of callables seen in this process, numbered. A new object may reuse the address of a deleted one. That
+#: is harmless: only existing metrics are compared, and these keep their callables alive.
 _numbers: dict[tuple[int, ...], int] = {}
 #: The code of a kind is its index here plus 1.
 KINDS: tuple[Kind, ...] = get_args(Kind)
-#: The code of one hypothesis per segment; n samples per segment have the code n + 1 + this one.
+#: The code of one hypothesis per segment. The code of n samples per segment is n + 1 plus this one.
 _NO_SAMPLES = 1
 
 
@@ -54,11 +54,11 @@ def callables_number(*settings: object) -> Tensor:
 
 def byte_tensor(values: bytes) -> Tensor:
     """Return bytes as uint8 on the CPU."""
-    return torch.from_numpy(np.frombuffer(values, np.uint8).copy())  # the copy can be written to
+    return torch.from_numpy(np.frombuffer(values, np.uint8).copy())  # a copy, because the buffer is read-only
 
 
 def all_equal(gathered: Tensor) -> Tensor:
-    """Return the digest of all ranks, ``(bytes,)`` of ``(ranks, bytes)``, or raise ValueError if they differ."""
+    """Return the common digest ``(bytes,)`` of all ranks ``(ranks, bytes)``, or raise ValueError if they differ."""
     if not bool((gathered == gathered[0]).all()):
         raise ValueError(
             "the ranks have metrics with different settings: expected the same class, options, average and confidence"
@@ -75,14 +75,14 @@ def _addresses(value: object) -> Iterator[int]:
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from _addresses(item)
-    elif isinstance(value, MethodType):  # each access makes a new object
+    elif isinstance(value, MethodType):  # each access to a method creates another object
         yield from (id(value.__self__), id(value.__func__))
     else:
         yield id(value)
 
 
 def batch_codes(kind: Kind | None, samples: int | None) -> tuple[int, int]:
-    """Return the codes of a batch's kind, None without segments, and of its samples, None without that dimension."""
+    """Return the codes of a batch. The kind is None without segments, and ``samples`` without that dimension."""
     kind_code = 0 if kind is None else KINDS.index(kind) + 1
     if samples is None:
         return kind_code, 0 if kind is None else _NO_SAMPLES
@@ -91,7 +91,7 @@ def batch_codes(kind: Kind | None, samples: int | None) -> tuple[int, int]:
 
 def join_batch_codes(before: tuple[int, ...], codes: tuple[int, ...]) -> tuple[int, ...]:
     """Join the codes of a batch to the codes of earlier batches, or raise ValueError as ``join_codes`` does."""
-    # The usual cases, equal codes and the first batch, need no tensor operation.
+    # Equal codes and the first batch, the usual cases, need no tensor operation.
     if codes == before or not any(before):
         return codes
     if not any(codes):
@@ -100,7 +100,7 @@ def join_batch_codes(before: tuple[int, ...], codes: tuple[int, ...]) -> tuple[i
 
 
 def join_codes(gathered: Tensor) -> Tensor:
-    """Join the codes of batches, metrics or ranks, ``(codes, 2)`` int64, to ``(2,)``, or raise ValueError."""
+    """Join the codes ``(codes, 2)`` int64 of batches, metrics or ranks to ``(2,)``, or raise ValueError."""
     kinds, samples = (sorted(set(codes) - {0}) for codes in gathered.T.tolist())
     if len(kinds) > 1:
         raise ValueError(
@@ -145,17 +145,17 @@ def join_states(name: str, states: Sequence[Tensor]) -> Tensor:
 
 
 def pack_states(states: Mapping[str, Tensor], device: torch.device) -> Tensor:
-    """Return states as bytes, ``(bytes,)`` uint8 on a device, in their order: the settings first, the rows last."""
+    """Return states as bytes, ``(bytes,)`` uint8 on a device, in their order: settings first, rows last."""
     return torch.cat([state.to(device).reshape(-1).view(torch.uint8) for state in states.values()])
 
 
 def unpack_states(packed: Tensor, defaults: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return packed states by the names, dtypes and shapes of their defaults, the rows from all bytes that are left."""
+    """Unpack states by the names, dtypes and shapes of their defaults. The rows are all remaining bytes."""
     states = {}
     start = 0
     for name, default in defaults.items():
         stop = start + default.nbytes if name != "rows" else len(packed)
-        # A copy, because a view as a wider dtype has to begin at a multiple of its width.
+        # A copy, because a view of a wider dtype must begin at a multiple of its width.
         values = packed[start:stop].clone().view(default.dtype)
         states[name] = values.reshape(-1, *default.shape[1:]) if default.dim() else values[0]
         start = stop
@@ -163,7 +163,7 @@ def unpack_states(packed: Tensor, defaults: Mapping[str, Tensor]) -> dict[str, T
 
 
 def check_states(saved: Mapping[str, State], defaults: Mapping[str, Tensor]) -> None:
-    """Raise ValueError if states differ from the defaults in names, dtypes or shapes, but for the number of rows."""
+    """Raise ValueError if states differ from the defaults in names, dtypes or shapes. The number of rows may differ."""
     if set(saved) != set(defaults):
         raise ValueError(f"the saved states are {sorted(saved)}: expected {sorted(defaults)}")
     for name, value in saved.items():
@@ -190,7 +190,7 @@ def list_rows(rows: State) -> list[Tensor]:
 
 
 def gather_ranks(tensor: Tensor, group: Group = None) -> Tensor:
-    """Return the tensors of all ranks, which have one shape, joined along the first dimension, by one collective."""
+    """Gather tensors of equal shapes from all ranks, and join them along the first dimension, in one collective."""
     backend = distributed.get_backend(group)
     sent = tensor
     if backend == "nccl" and not tensor.is_cuda:
@@ -205,18 +205,18 @@ def gather_ranks(tensor: Tensor, group: Group = None) -> Tensor:
 def gather_packed(
     pack: Callable[[], Tensor], gather: Callable[[Tensor], list[Tensor]], device: torch.device
 ) -> list[Tensor]:
-    """Return the bytes that each rank packs, ``(bytes,)`` uint8 on a device, when every rank has called this.
+    """Return the bytes that each rank packs, each ``(bytes,)`` uint8 on a device. Every rank must call this.
 
-    If a rank raises while it packs, it raises its error after all have gathered, and the others RuntimeError.
+    If packing fails on a rank, that rank raises its error after all have gathered. The others raise RuntimeError.
     """
     failure = None
     try:
         packed = pack()
     except Exception as error:
-        # Without this rank the others would wait for ever: it sends the words of its error.
+        # This rank still takes part, or the others would wait for ever: it sends the message of its error.
         failure = error
         packed = byte_tensor(f"{type(error).__name__}: {error}".encode(errors="replace")).to(device)
-    # The last byte says whether the others are an error.
+    # The last byte says whether the bytes before it are an error message.
     buffers = gather(torch.cat((packed, packed.new_full((1,), failure is not None))))
     if failure:
         raise failure
@@ -230,7 +230,7 @@ def gather_packed(
 def gather_buffers(
     buffer: Tensor, group: Group = None, gather: Callable[[Tensor, Group], Tensor] = gather_ranks
 ) -> list[Tensor]:
-    """Return the one-dimensional tensors of all ranks, which may differ in length, by two collectives."""
+    """Gather one-dimensional tensors of any lengths from all ranks, in two collectives."""
     sizes: list[int] = gather(torch.tensor([len(buffer)], device=buffer.device), group).tolist()
     padded = torch.nn.functional.pad(buffer, (0, max(sizes) - len(buffer)))
     rows = gather(padded, group).reshape(len(sizes), -1)

@@ -1,4 +1,4 @@
-"""The values of metrics: one of several values as a metric, and the names under which values are written."""
+"""The values of metrics: one of several values as a metric of its own, and the names under which values are written."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Item:
 
 
 class NamedValue(Composition):
-    """One value of a metric that computes several, with which it shares its states: ``chrf["chrf_low"]``."""
+    """One value of a metric that computes several, such as ``chrf["chrf_low"]``. Both share their states."""
 
     higher_is_better = True
 
@@ -92,7 +92,7 @@ class NamedValue(Composition):
 
 
 class ScoredValue(Item, NamedValue):
-    """One value by which segments can be scored too, and not the end of an interval: ``rouge["rougeL_fmeasure"]``."""
+    """One value that segments can be scored by, unlike the end of an interval: ``rouge["rougeL_fmeasure"]``."""
 
 
 def computes_several(metric: Any) -> bool:
@@ -101,7 +101,7 @@ def computes_several(metric: Any) -> bool:
 
 
 def is_scored_value(metric: Any, index: object) -> bool:
-    """Return whether an index is the name of one of several values, and raise KeyError if nothing has this name."""
+    """Return whether an index names one of several values. Raise KeyError if it names nothing."""
     if not computes_several(metric):
         if metric.average == "none" and not isinstance(index, str):
             return False
@@ -115,7 +115,7 @@ def is_scored_value(metric: Any, index: object) -> bool:
 
 
 def computed_values(name: str, metric: Any) -> dict[str, Any]:
-    """Return what a metric, also of another package, computes, under names that begin with ``name``."""
+    """Return what a metric of any package computes, under names that begin with ``name``."""
     return rename_values(name, metric.compute(), metric.scorer if is_ours(metric) else None)
 
 
@@ -128,11 +128,8 @@ def refuse_shared_names(metrics: Mapping[str, Any]) -> None:
 
 
 def copy_metrics(metrics: Metrics) -> torchmetrics.MetricCollection:
-    """Return a collection of copies that share nothing, in the order given, or raise ValueError.
-
-    Two metrics may not write one name.
-    """
-    # Two values of one ROUGE would count each segment twice.
+    """Return a collection of copies in the order given. Raise ValueError if two metrics would write one name."""
+    # Copies, because two values of one ROUGE would count each segment twice.
     # The names in a collection begin with its prefix.
     named: Any = dict(metrics.items()) if isinstance(metrics, (Mapping, torchmetrics.MetricCollection)) else metrics
     collected: Any = dict(torchmetrics.MetricCollection(named).items(copy_state=False))

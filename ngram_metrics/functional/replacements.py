@@ -1,4 +1,4 @@
-"""Replacements for functions of fastchrf, chrF of rows of texts, and of torch_ngram, the overlap of padded ids."""
+"""Replacements for fastchrf (chrF of rows of texts) and torch_ngram (the overlap of padded ids)."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def pairwise_chrf(
     """Return chrF of each hypothesis with each reference of its row, like fastchrf's ``pairwise_chrf``.
 
     Args:
-        hypotheses: at least one row, each with any number of texts; see ``_core.text.pool_reader``.
-        references: as many rows of references; the same object, or the same texts, are counted once.
+        hypotheses: at least one row, each with any number of texts. See the page "Minimum Bayes risk decoding".
+        references: as many rows of references. The same object, or the same texts, are counted once.
         char_order: the longest order of character n-grams, 1 to 1,000.
         beta: how much recall weighs against precision, 0 to 1e15.
         remove_whitespace: whether whitespace is left out.
-        eps_smoothing: whether F is averaged over all orders; see ``_core.metrics.chrf``.
+        eps_smoothing: whether F is averaged over all orders. See the page "chrF".
         device: where text is counted, by default the CPU.
 
     Returns:
@@ -58,7 +58,7 @@ def pairwise_chrf(
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
     reader = CharacterReader(whitespace=not checked_bool(remove_whitespace, "remove_whitespace"))
     scores = score_pools(measure, read_pools(reader, hypotheses, references), device=count_device(device))
-    # On a CPU in NumPy: torch would start threads.
+    # In place, so in NumPy on a CPU: torch would start threads.
     for matrix in scores if isinstance(scores, list) else [scores]:
         matrix *= 100
     return list(map(to_tensor, scores)) if isinstance(scores, list) else to_tensor(scores)
@@ -113,8 +113,8 @@ def get_score(ref_tensor: Tensor, sys_tensor: Tensor, pad_id: int, n_gram: int) 
         n_gram: the order, 1 to 1,000.
 
     Returns:
-        ``(batch, samples)`` float32 from 0 to 1, as torch_ngram's. It is computed as by ``ngram_overlap``, and
-        rounded once. ``_core.metrics.overlap`` lists the differences from torch_ngram.
+        ``(batch, samples)`` float32 from 0 to 1, as in torch_ngram. It is the result of ``ngram_overlap``, rounded
+        once. The page "N-gram overlap" lists the differences from torch_ngram.
 
     Raises:
         ValueError, TypeError: objects other than tensors, tensors of other shapes or dtypes, or an order out of its

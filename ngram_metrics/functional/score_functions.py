@@ -38,15 +38,15 @@ def bleu_score(
     Args:
         preds: hypotheses: texts, sequences of tokens or ids, or one padded id tensor ``(segments, width)``.
         target: for each segment its reference or a list of references, of the same kind; padded ``(segments, width)``
-            or ``(segments, references, width)``. See ``_core.text.input_forms``.
+            or ``(segments, references, width)``. See the page "Input formats".
         ngram: the longest order, 1 to 1,000.
-        smooth: the smoothing; ``_core.metrics.bleu`` lists them with the equal settings of other packages.
+        smooth: the smoothing. The page "BLEU" lists all, with the equal settings of other packages.
         smooth_value: the value for ``floor`` (default 0.1) and ``add-k`` (default 1).
         average: ``"micro"`` (corpus), ``"macro"`` or ``"none"``.
         weights: one weight for each order; None for equal weights.
         effective_order: whether orders without any n-gram are left out; None for sacrebleu's rule: False for average
             micro, True for the others.
-        tokenizer: for text: see ``_core.text.tokenizer_option``.
+        tokenizer: for text: as in ``ngram_metrics.Bleu``.
         lowercase: for text: whether it is lowercased.
         pad_id: for ids: the id or ids that are not tokens.
         device: where the result is, by default the device of padded ids, else the CPU. Text and lists are counted on
@@ -150,8 +150,8 @@ def ngram_overlap(
     """Return the clipped n-gram overlap, 2c / (h + r), of one order.
 
     The settings are those of ``ngram_metrics.NgramOverlap``. ``preds``, ``target``, ``device``, the result and the
-    errors are those of ``bleu_score``, but ``preds`` may also be padded ids ``(segments, samples, width)``, which for
-    ``"none"`` give ``(segments, samples)``.
+    errors are those of ``bleu_score``. ``preds`` may also be padded ids ``(segments, samples, width)``; for ``"none"``
+    their scores are ``(segments, samples)``.
 
     Example:
         >>> from ngram_metrics.functional import ngram_overlap
@@ -162,6 +162,6 @@ def ngram_overlap(
 
 
 def _score(scorer: Scorer, preds: Hypotheses, target: References, device: torch.device | str | None) -> Tensor:
-    """Return the score of a batch on a device, None for the device of padded ids, else the CPU."""
+    """Return the score of a batch on a device. None is the device of padded ids, else the CPU."""
     counted = scorer.count(preds, target)
     return move_result(to_tensor(scorer.score(counted)), counted.device if device is None else device)

@@ -1,18 +1,18 @@
 """The metrics as pytorch-ignite metrics: thin classes around the torchmetrics accumulator.
 
-They replace the classes of ``ignite.metrics.nlp``, with the same parameters in the same order, results, errors and
-``state_dict``. There is one deliberate difference: a ``str`` is text and is split into words, while ignite reads it as
-characters.
+They replace the classes of ``ignite.metrics.nlp``: the parameters and their order, the results, the errors and the
+``state_dict`` are the same. There is one deliberate difference: a ``str`` is text and is split into words, while ignite
+reads it as characters.
 
 ``update`` takes ``(y_pred, y)`` or ``{"y_pred": ..., "y": ...}``: hypotheses, and for each its reference or a list of
 references, as text, tokens, ids, or padded id tensors. ``output_transform`` turns an engine's output into this form.
-``device`` is where the states are. Text and lists are counted on the CPU, padded ids on the device they lie on. If a
-metric has several values, their names in ``engine.state.metrics`` begin with the name passed to ``attach``: ``chrf``,
+``device`` is where the states are. Text and lists are counted on the CPU, padded ids on their own device. If a metric
+has several values, their names in ``engine.state.metrics`` begin with the name passed to ``attach``: ``chrf``,
 ``chrf_low``, ``chrf_high``, or ``rouge_rouge1_fmeasure``. ``metrics_result_mode`` is ignite's: ``"flatten"`` writes
-these, ``"named"`` a dict by the name passed to ``attach``, ``"both"``, the default, these and, where no value has that
-name, the dict.
+these values, ``"named"`` writes one dict under the name passed to ``attach``, and ``"both"``, the default, writes the
+values and, unless a value has that name, the dict.
 
-A class that ignite lacks has the other parameters and the errors of its namesake in ``ngram_metrics``. ``compute``
+The classes that ignite lacks have the parameters and the errors of their namesakes in ``ngram_metrics``. ``compute``
 returns a float from 0 to 1, for average none a float64 tensor ``(segments,)``, and with ``confidence`` a dict of floats
 such as ``chrf``, ``chrf_low`` and ``chrf_high``. Before any data it raises ``NotComputableError``.
 """
@@ -48,15 +48,15 @@ __all__ = [
 
 
 class Bleu(IgniteMetric):
-    """BLEU for an ignite engine, on the page docs/guides/ignite.md, by the formula of ``_core.metrics.bleu``.
+    """BLEU for an ignite engine, see the page "ignite". The page "BLEU" has the formula.
 
     ``attach(evaluator, "bleu")`` writes the score to ``engine.state.metrics["bleu"]`` at the end of a run. Without an
     engine ``update((y_pred, y))`` counts a batch, and ``compute()`` returns the score of all batches and ranks.
 
-    The parameters up to ``average`` are ignite's, and so are all defaults. The keyword-only parameters, average none,
-    and the smoothings that ignite lacks, are those of ``ngram_metrics.Bleu``: ``Bleu(average="micro", smooth="exp",
+    The parameters up to ``average`` and all defaults are ignite's. The keyword-only parameters, average none, and the
+    smoothings that ignite lacks are those of ``ngram_metrics.Bleu``. ``Bleu(average="micro", smooth="exp",
     tokenizer="13a")`` is the BLEU that papers report. For macro without ``confidence``, ``compute`` returns a float64
-    tensor ``()``, and before any data it returns 0 for micro.
+    tensor ``()``. For micro it returns 0 before any data.
 
     Raises:
         ValueError, TypeError: a setting out of its range; different numbers of hypotheses and references; segments
@@ -96,7 +96,7 @@ class Bleu(IgniteMetric):
 
 
 class Rouge(KeyedIgniteMetric):
-    """Several variants of ROUGE for an ignite engine, on the page docs/guides/ignite.md.
+    """Several variants of ROUGE for an ignite engine, see the page "ignite".
 
     Args:
         variants: orders of n-grams, 1 to 1,000, and ``"L"``; by default 1, 2, 4 and L.
@@ -152,7 +152,7 @@ class Rouge(KeyedIgniteMetric):
 
 
 class RougeN(Rouge):
-    """ROUGE-N of the order ``ngram`` for an ignite engine, see ``Rouge`` and docs/guides/ignite.md."""
+    """ROUGE-N of the order ``ngram`` for an ignite engine, see ``Rouge`` and the page "ignite"."""
 
     def __init__(
         self,
@@ -173,7 +173,7 @@ class RougeN(Rouge):
 
 
 class RougeL(Rouge):
-    """ROUGE-L for an ignite engine, see ``Rouge`` and docs/guides/ignite.md."""
+    """ROUGE-L for an ignite engine, see ``Rouge`` and the page "ignite"."""
 
     def __init__(
         self,
@@ -191,7 +191,7 @@ class RougeL(Rouge):
 
 
 class ROUGEScore(IgniteMetric):
-    """ROUGE for an ignite engine, with the options of ``ngram_metrics.ROUGEScore``, on the page docs/guides/ignite.md.
+    """ROUGE for an ignite engine, with the options of ``ngram_metrics.ROUGEScore``. See the page "ignite".
 
     ``compute`` returns a dict of floats from 0 to 1, or for average none of tensors ``(segments,)``. With
     ``confidence`` it has the ends of each interval too, such as ``rouge1_fmeasure_low``.
@@ -222,7 +222,7 @@ class ROUGEScore(IgniteMetric):
 
 
 class ChrF(IgniteMetric):
-    """chrF for an ignite engine, with the parameters of ``ngram_metrics.ChrF``, on the page docs/guides/ignite.md."""
+    """chrF for an ignite engine, with the options of ``ngram_metrics.ChrF``. See the page "ignite"."""
 
     def __init__(
         self,
@@ -247,7 +247,7 @@ class ChrF(IgniteMetric):
 
 
 class NgramOverlap(IgniteMetric):
-    """N-gram overlap for an ignite engine, as ``ngram_metrics.NgramOverlap``, on the page docs/guides/ignite.md.
+    """N-gram overlap for an ignite engine, with the options of ``ngram_metrics.NgramOverlap``. See the page "ignite".
 
     For samples and average none ``compute`` returns a tensor ``(segments, samples)``.
     """
@@ -271,8 +271,9 @@ class NgramOverlap(IgniteMetric):
 class GroupedMetric(IgniteMetric):
     """One metric for several groups of segments, as ``ngram_metrics.GroupedMetric``.
 
-    ``update`` takes ``(y_pred, y, groups)``, or a dict of these. An engine that returns the dict serves other metrics
-    too, which leave ``groups`` out. ``metric`` is a metric of this module or of ``ngram_metrics``, or a value of one.
+    ``update`` takes ``(y_pred, y, groups)``, or a dict of these. If the engine returns the dict, other metrics can be
+    attached too: they ignore ``groups``. ``metric`` is a metric of this module or of ``ngram_metrics``, or a value of
+    one.
     """
 
     required_output_keys = ("y_pred", "y", "groups")

@@ -20,11 +20,11 @@ __all__ = ["ScoresHandler"]
 class ScoresHandler:
     """Writes values, intervals, signatures and samples with their scores to a logger of ignite, and outputs to files.
 
-    The page is docs/guides/ignite.md. First attach the metrics, then make the handler, on every process, and attach it
-    to one logger or several: ``tb_logger.attach(evaluator, ScoresHandler(evaluator, metrics), Events.COMPLETED)``. It
-    writes the values like ``tb_logger.attach_output_handler``, and the signatures and samples of the run: as Markdown
-    to TensorBoard, MLflow and ClearML, as configuration and a table to Weights & Biases. In a distributed run, attach
-    it to the logger of process 0 only.
+    First attach the metrics, then make the handler, on every process, and attach it to one logger or several:
+    ``tb_logger.attach(evaluator, ScoresHandler(evaluator, metrics), Events.COMPLETED)``. It writes the values like
+    ``tb_logger.attach_output_handler``, and the signatures and samples of the run: as Markdown to TensorBoard, MLflow
+    and ClearML, as configuration and a table to Weights & Biases. In a distributed run, attach it to the logger of
+    process 0 only. See the page "ignite".
 
     Args:
         evaluator: the engine with the segments in its output; the handler reads each output from now on.

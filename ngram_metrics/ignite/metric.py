@@ -1,4 +1,4 @@
-"""The base classes of the metrics in ``ngram_metrics.ignite``: they wrap the accumulator."""
+"""The base classes of the metrics in ``ngram_metrics.ignite``, which wrap the accumulator."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Computed: TypeAlias = float | Tensor | dict[str, float] | dict[str, Tensor]
 #: How an engine gets several values: each by its name, all as a dict, or both.
 ResultMode: TypeAlias = Literal["flatten", "named", "both"]
 CPU = torch.device("cpu")
-#: The metrics with ignite's keys, by the engine to which they are attached.
+#: The metrics with ignite's keys that are attached to each engine.
 _attached: WeakKeyDictionary[Engine, WeakSet[KeyedIgniteMetric]] = WeakKeyDictionary()
 #: Attributes of the accumulator that an ignite metric has too.
 _OF_THE_ACCUMULATOR = {
@@ -51,12 +51,12 @@ _OF_THE_ACCUMULATOR = {
 
 
 def unchanged(output: object) -> object:
-    """Return an engine's output unchanged, as a named function, so that metrics can be pickled."""
+    """Return an engine's output unchanged. A lambda could not be pickled."""
     return output
 
 
 def _gather_ranks(tensor: Tensor, group: object = None) -> Tensor:
-    """Return the tensors of all ranks as one, over any backend of ignite, which torch.distributed may not have."""
+    """Return the tensors of all ranks as one. Some of ignite's backends are not in torch.distributed."""
     return cast(Tensor, idist.all_gather(tensor))
 
 
@@ -68,7 +68,7 @@ def _is_distributed() -> bool:
 
 
 def _combine(name: str) -> Callable[..., MetricsLambda]:
-    """Return ignite's operator with this name, which here refuses a metric of several values at once."""
+    """Return ignite's operator with this name, with an early error for a metric of several values."""
     combine = getattr(Metric, name)
 
     @functools.wraps(combine)
@@ -93,7 +93,7 @@ class IgniteMetric(Metric):
     _no_data = "{} must have at least one example before it can be computed."
 
     def __init_subclass__(cls) -> None:
-        """Let errors of the constructor name the option that was meant."""
+        """Make the errors of the constructor suggest the option that was meant."""
         super().__init_subclass__()
         if "__init__" in vars(cls):
             cls.__init__ = named_arguments(cls.__init__)  # type: ignore[method-assign]
@@ -108,14 +108,14 @@ class IgniteMetric(Metric):
         accumulator.distributed_available_fn, accumulator.dist_sync_fn = _is_distributed, _gather_buffers
         self._accumulator = accumulator
         self._scores_no_data, self._returns_tensors = False, accumulator.average == "none"
-        # Otherwise ignite's iteration_completed would pass (list of tensors, list of tensors) pair by pair.
+        # Without skip_unrolling ignite would pass two lists of tensors to update pair by pair.
         super().__init__(output_transform, accumulator.device, skip_unrolling=True)
-        # Set here, because older versions of ignite do not take it above.
+        # An attribute, because older versions of ignite lack this argument.
         self._metrics_result_mode = metrics_result_mode
 
     def __getattr__(self, attr: str) -> Any:
         """Return an attribute of the accumulator."""
-        # ignite's Metric.__getattr__ makes a metric of any attribute, even of the signature.
+        # ignite's Metric.__getattr__ would turn any of these into a MetricsLambda, even the signature.
         return getattr(self._accumulator, attr) if attr in _OF_THE_ACCUMULATOR else super().__getattr__(attr)
 
     def __getitem__(self, index: object) -> MetricsLambda:
@@ -140,7 +140,7 @@ class IgniteMetric(Metric):
         """Count a batch, ``(y_pred, y)`` or ``{"y_pred": y_pred, "y": y}``.
 
         Raises:
-            TypeError, ValueError: an output of another form, different lengths, or segments that cannot be read; the
+            TypeError, ValueError: an output of another form, different lengths, or segments that cannot be read. The
                 counts do not change.
         """
         parts: Any = output
@@ -157,11 +157,11 @@ class IgniteMetric(Metric):
             raise ValueError(
                 f"nb of candidates should be equal to nb of reference lists ({' != '.join(map(str, lengths))})"
             )
-        # The object's own method is wrapped by torchmetrics, and takes 0.1 ms more.
+        # The method of the class skips torchmetrics' wrapper: ignite needs neither its cache nor its synchronization.
         type(self._accumulator).update(self._accumulator, *parts)
 
     def compute(self) -> Computed:
-        """Return the score of all batches since the last reset, for average none rank by rank.
+        """Return the score of all batches since the last reset. The scores of average none are in order of ranks.
 
         Raises:
             NotComputableError: no data yet, except for micro BLEU.
@@ -171,7 +171,7 @@ class IgniteMetric(Metric):
             return result
         if not isinstance(result, dict):
             return float(result)
-        # One copy for all, because each would wait for the device.
+        # Copy all numbers at once, because each copy waits for the device.
         numbers: list[float] = torch.stack(list(result.values())).tolist()
         return dict(zip(result, numbers, strict=True))
 
@@ -181,7 +181,7 @@ class IgniteMetric(Metric):
         return type(self._accumulator).compute(self._accumulator)
 
     def completed(self, engine: Engine, name: str) -> None:
-        """Write the value, or several as ``metrics_result_mode`` says, under names that begin with ``name``."""
+        """Write the value to ``engine.state.metrics``, or several values as ``metrics_result_mode`` says."""
         result = self.compute()
         if not isinstance(result, dict):
             engine.state.metrics[name] = result.cpu() if isinstance(result, Tensor) and result.dim() else float(result)
@@ -193,7 +193,7 @@ class IgniteMetric(Metric):
             engine.state.metrics[name] = result
 
     def name_values(self, name: str, values: Mapping[str, object]) -> dict[str, object]:
-        """Return values by their names in an engine, which begin with ``name``."""
+        """Return values by their names in an engine. These begin with ``name``."""
         return rename_values(name, values, self.scorer)
 
     # ignite saves and loads attributes named by _state_dict_all_req_keys; here the accumulator has the states.
@@ -204,14 +204,14 @@ class IgniteMetric(Metric):
         self._accumulator.load_states(state_dict)
 
 
-# With ignite's own operators such a metric would fail when it is computed, after the whole run.
+# ignite's own operators would fail only in compute, after the whole run.
 for _operator in ("add", "radd", "sub", "rsub", "mul", "rmul", "pow", "rpow", "mod", "truediv", "rtruediv", "floordiv"):
     if hasattr(Metric, f"__{_operator}__"):  # older versions of ignite have fewer
         setattr(IgniteMetric, f"__{_operator}__", _combine(f"__{_operator}__"))
 
 
 class KeyedIgniteMetric(IgniteMetric):
-    """Writes its values by ignite's keys, which do not contain the name of ``attach``."""
+    """Writes its values under ignite's keys, without the name passed to ``attach``."""
 
     def attach(self, engine: Engine, name: str, usage: str | MetricUsage = EpochWise()) -> None:  # noqa: B008
         """Attach to an engine, as ignite does, and warn if another metric writes the same keys."""
@@ -236,14 +236,14 @@ class KeyedIgniteMetric(IgniteMetric):
         return f"ngram_metrics.ignite.{type(self).__name__}({', '.join(self.scorer.values)})"
 
     def name_values(self, name: str, values: Mapping[str, object]) -> dict[str, object]:
-        """Return values by ignite's keys, and raise ValueError as ignite does if ``name`` is one of them."""
+        """Return values by ignite's keys. Raise ValueError, as ignite does, if ``name`` is one of them."""
         if self._metrics_result_mode != "flatten" and name in values:
             raise ValueError(f"Argument name '{name}' is conflicting with mapping keys: {list(values)}")
         return dict(values)
 
 
 class IgniteValue(Item, MetricsLambda):
-    """One value of an ignite metric, with which it shares its counts: ``rouge["rougeL_fmeasure"]``."""
+    """One value of an ignite metric, such as ``rouge["rougeL_fmeasure"]``. Both share their counts."""
 
     def __init__(self, whole: IgniteMetric, value: str) -> None:
         self.whole, self.value = whole, value

@@ -40,7 +40,7 @@ Correction = Literal["holm", "none"] | None
 CORRECTIONS: tuple[Correction, ...] = ("holm", "none", None)
 #: The default of sacrebleu.
 TRIALS = 10_000
-#: With fewer segments or clusters the bootstrap finds too many differences: docs/concepts/is_the_difference_real.md.
+#: With fewer segments or clusters the bootstrap finds too many differences, see the page "Is the difference real?".
 _FEW = 50
 #: Numbers computed at a time, 8 bytes each, which limits memory.
 _NUMBERS_AT_ONCE = 1 << 18
