@@ -255,3 +255,13 @@ def test_control_characters_are_whitespace_as_in_sacrebleu():
 def test_what_is_refused(name, hypotheses, references, options, error, words):
     with pytest.raises(error, match=words):
         getattr(functional, name)(hypotheses, references, **options)
+
+
+NO_GPU = pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+
+
+@both
+@pytest.mark.parametrize("device", ["", pytest.param("cuda", marks=NO_GPU)])
+def test_a_device_that_is_not_there_is_not_the_cpu(name, device):
+    with pytest.raises((RuntimeError, AssertionError)):
+        getattr(functional, name)([["a b"]], [["a"]], device=device)
