@@ -62,7 +62,7 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
     """Counts batches and scores their sum, their mean, or each segment.
 
     Every metric has these states: ``settings`` and ``callables``, uint8, which tell apart metrics with other options;
-    ``counted``, the kind of input, int64, always on the CPU; ``segments``, their number, int64;
+    ``kind_codes``, the kind of input, int64, always on the CPU; ``segments``, their number, int64;
     ``reference_range``, the fewest and most references of a segment, int64; ``row``, the summed counts, int64. Average
     macro adds ``score_sum``, float64. Average none and ``confidence`` add ``rows``, a list of ``(segments, fields)``
     int64. A move to a device never changes a dtype: if the device has no float64, float64 states stay on the CPU.
@@ -120,7 +120,7 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
         # First, so that ranks compare the settings before any other state.
         settings = type(self).__name__, reader, measure, average, self._keeps_rows, *groups
         self.add_state("settings", settings_digest(*settings), all_equal)
-        self.add_state("counted", _zeros((2,), torch.int64), join_codes)
+        self.add_state("kind_codes", _zeros((2,), torch.int64), join_codes)
         self.add_state("callables", callables_number(reader, measure), "max")
         self.add_state("segments", _zeros(shape, torch.int64), "sum")
         self.add_state("reference_range", torch.tensor(NO_REFERENCES, dtype=torch.int64, device="cpu"), "max")
@@ -190,7 +190,7 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
         if self.scorer.average == "macro":
             states["score_sum"] = self.score_sum + added["score_sum"]
         if codes != self._codes:
-            states["counted"] = host_counts(codes)
+            states["kind_codes"] = host_counts(codes)
         # Set the states only after everything is computed: even if memory runs out, they then hold whole batches.
         if self._keeps_rows:
             self.__dict__["rows"].append(added["rows"])  # typing.cast would be an empty copy in a compiled graph
@@ -234,7 +234,7 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
 
     def _warn_of_score(self) -> None:
         """Warn of the score of all segments, but not if to read the counts of ids would wait for their device."""
-        if not counts_in_torch(self.row) or (kind_name(self.counted) == "text" and not self.row.is_meta):
+        if not counts_in_torch(self.row) or (kind_name(self.kind_codes) == "text" and not self.row.is_meta):
             self.scorer.measure.warn_of_score(self.row.cpu().numpy().reshape(-1, self.row.shape[-1]).sum(0))
 
     def _add_ends(self, score: Tensor, confidence: float) -> dict[str, Tensor]:
@@ -254,7 +254,7 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
     def _score(self) -> Tensor:
         if self.average == "none":
             scores = self._score_rows(self._all_rows())
-            samples = sample_number(self.counted)
+            samples = sample_number(self.kind_codes)
             if samples is None:
                 return scores
             return scores.reshape(len(scores) // max(1, samples), samples, *scores.shape[1:])
@@ -293,7 +293,7 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
         """Return the signature for the segments of this process, without waiting for the others."""
         negative, most = self.reference_range.tolist()
         draws = {} if self.confidence is None else {"bs": str(RESAMPLES), "seed": str(SEED)}
-        return self.scorer.signature(format_references(-negative, most), kind_name(self.counted), draws)
+        return self.scorer.signature(format_references(-negative, most), kind_name(self.kind_codes), draws)
 
     def has_one_reference(self) -> bool:
         """Return whether each segment of all processes has exactly one reference."""

@@ -66,19 +66,19 @@ class Adaptor(torchmetrics.Metric):
     if TYPE_CHECKING:  # torch.jit.script cannot read these
         settings: Tensor
         callables: Tensor
-        counted: Tensor
+        kind_codes: Tensor
         segments: Tensor
         reference_range: Tensor
         row: Tensor
         score_sum: Tensor
         rows: State
-        #: The values of ``counted``, which a compiled update must not read from a tensor.
+        #: The values of ``kind_codes``, which a compiled update must not read from a tensor.
         _codes: tuple[int, ...]
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Keep the values of ``counted`` with the state."""
+        """Keep the values of ``kind_codes`` with the state."""
         super().__setattr__(name, value)
-        if name == "counted":
+        if name == "kind_codes":
             self._codes = tuple(cast(Tensor, value).tolist())
 
     def __getattr__(self, name: str) -> Tensor | torch.nn.Module:  # noqa: TID251
@@ -142,7 +142,7 @@ class Adaptor(torchmetrics.Metric):
         # keeps: whoever changes it in place would change the next result.
 
         def compute_or_warn(*args: object, **kwargs: object) -> Value:
-            if self.update_called and not self.counted.tolist()[0]:
+            if self.update_called and not self.kind_codes.tolist()[0]:
                 warn_of_no_segment()
             return compute(*args, **kwargs)
 
@@ -281,8 +281,8 @@ class Adaptor(torchmetrics.Metric):
             return tensor.to(device)
 
         self._computed = None  # Metric._apply would move it with the old device's precision
-        # Each update reads ``counted``; on an accelerator each read would wait for the device.
-        stays = ("counted", "rows") if self.compute_on_cpu else ("counted",)
+        # Each update reads ``kind_codes``; on an accelerator each read would wait for the device.
+        stays = ("kind_codes", "rows") if self.compute_on_cpu else ("kind_codes",)
         return super()._apply(move, (*exclude_state, *stays))
 
     def __setstate__(self, state: dict[str, object]) -> None:

@@ -139,7 +139,7 @@ def join_states(name: str, states: Sequence[Tensor]) -> Tensor:
     if name == "rows":
         return torch.cat([*states])
     stacked = torch.stack([*states])
-    if name == "counted":
+    if name == "kind_codes":
         return join_codes(stacked)
     return stacked.amax(0) if name == "reference_range" else stacked.sum(0)
 

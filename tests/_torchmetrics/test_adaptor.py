@@ -37,7 +37,7 @@ def _float64_states(metric: torchmetrics.Metric) -> set[str]:
 def _assert_on(metric: torchmetrics.Metric, device: str, on_the_cpu: set[str] = frozenset()) -> None:
     """What was counted is asked for at every update, and stays where that does not wait."""
     for name, state in metric.metric_state.items():
-        expected = "cpu" if name == "counted" or name in on_the_cpu else device
+        expected = "cpu" if name == "kind_codes" or name in on_the_cpu else device
         assert {part.device.type for part in _tensors(state)} <= {expected}, name
 
 

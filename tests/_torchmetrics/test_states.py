@@ -179,7 +179,7 @@ def test_states_that_are_written_in_place_are_what_was_counted() -> None:
     """As a caller's own ``all_reduce`` writes them, on a rank that has no data too."""
     counted, metric = Bleu(), Bleu()
     counted.update(["the cat sat on the mat"], ["the cat is on the mat"])
-    for name in ("segments", "counted", "reference_range", "row"):
+    for name in ("segments", "kind_codes", "reference_range", "row"):
         getattr(metric, name).copy_(getattr(counted, name))
     with pytest.warns(UserWarning, match="before the ``update`` method"):
         assert metric.compute() == counted.compute()
