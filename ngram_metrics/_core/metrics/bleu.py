@@ -78,9 +78,9 @@ if TYPE_CHECKING:
 #: The smoothings: ignite's, nltk's method3, then sacrebleu's.
 Smoothing = Literal["no_smooth", "smooth1", "nltk_smooth2", "smooth2", "nltk_smooth3", "none", "floor", "add-k", "exp"]
 SMOOTHINGS: tuple[Smoothing, ...] = get_args(Smoothing)
-#: The smoothings that take a value, and its limit: with a larger floor a precision could be above 1.
+#: The smoothings that take a value, and its limit. With a larger floor a precision could exceed 1.
 MAX_SMOOTH_VALUES = {"floor": 1.0, "add-k": MAX_NUMBER}
-#: What the smoothings add or take; for ``floor`` and ``add-k`` the default of ``smooth_value``.
+#: The value that each smoothing adds to the counts, or puts in place of 0 matches.
 _SMOOTH_VALUES = {"smooth1": 0.1, "nltk_smooth2": 1.0, "smooth2": 1.0, "floor": 0.1, "add-k": 1.0}
 #: The smoothings that add a value to the matches and to the n-grams of each order but the first.
 _ADDING = ("nltk_smooth2", "smooth2", "add-k")
@@ -110,7 +110,7 @@ class BleuStatistics(NamedTuple):
 
 @dataclass(frozen=True)
 class BleuMeasure(Measure[BleuStatistics]):
-    """BLEU under the settings of ``ngram_metrics.Bleu``; wrong ones raise TypeError or ValueError."""
+    """BLEU with the settings of ``ngram_metrics.Bleu``. Wrong settings raise TypeError or ValueError."""
 
     ngram: int = 4
     smooth: Smoothing = "exp"
@@ -145,7 +145,7 @@ class BleuMeasure(Measure[BleuStatistics]):
 
     @property
     def smoothing_value(self) -> float:
-        """What the smoothing adds or takes."""
+        """The value that the smoothing adds to the counts, or puts in place of 0 matches."""
         default = _SMOOTH_VALUES.get(self.smooth, 0.0)
         return default if self.smooth_value is None else self.smooth_value
 
@@ -164,7 +164,7 @@ class BleuMeasure(Measure[BleuStatistics]):
         precisions, ngrams = self._precisions(statistics)  # (..., orders)
         is_counted = ngrams > 0
         if self.effective_order:
-            precisions = xp.where(is_counted, precisions, 1.0)  # an order that is left out adds the logarithm of 1
+            precisions = xp.where(is_counted, precisions, 1.0)  # the logarithm of 1 leaves the order out
         is_zero = precisions == 0
         log_sum = sum_in_order(self._weigh(xp.log(precisions + is_zero)))
         if self.weights is not None:
@@ -181,14 +181,14 @@ class BleuMeasure(Measure[BleuStatistics]):
         return _brevity_penalty(statistics) * xp.exp(log_sum) * is_possible
 
     def _weigh(self, values: Array) -> Array:
-        """Return values ``(..., orders)``, each times the weight of its order, if there are weights."""
+        """Multiply values ``(..., orders)`` by the weights of their orders, if there are weights."""
         if self.weights is None:
             return values
-        # Multiplied by numbers one by one: to copy an array of weights to a device would wait for it.
+        # One by one, by Python numbers: copying an array of weights to a device would wait for it.
         return namespace(values).stack([values[..., order] * weight for order, weight in enumerate(self.weights)], -1)
 
     def _precisions(self, statistics: BleuStatistics) -> tuple[Array, Array]:
-        """Return the smoothed precision of each order, 0 without n-grams, and its n-grams, each ``(..., orders)``."""
+        """Return the smoothed precisions, 0 in orders without n-grams, and the n-grams, both ``(..., orders)``."""
         xp = namespace(statistics.matches)
         matches, totals = statistics.matches, statistics.totals
         value = self.smoothing_value
@@ -199,11 +199,11 @@ class BleuMeasure(Measure[BleuStatistics]):
                 xp.concatenate((counts[..., :1], counts[..., 1:] + value), -1) for counts in (matches, totals)
             )
         elif self.smooth in ("smooth1", "floor"):
-            matches = at_least(matches, value)  # which is at most 1
+            matches = at_least(matches, value)  # changes only 0, because the value is at most 1
         elif self.smooth in ("exp", "nltk_smooth3"):
             # The first order without a match counts 1 / 2, the second 1 / 4, and so on.
             matches = xp.maximum(matches, xp.cumprod(at_most(at_least(matches, 0.5), 1), -1))
-        # Weights and added values may be too small for ``divide``.
+        # Not ``divide``: small added values could be below its bound.
         precisions = matches / (totals + (totals == 0)) * (totals > 0)
         # An added value makes an order without n-grams count.
         return precisions, totals if self.smooth in ("smooth2", "add-k") else statistics.totals
@@ -236,7 +236,7 @@ class BleuMeasure(Measure[BleuStatistics]):
 
 
 def _brevity_penalty(statistics: BleuStatistics) -> Array:
-    r"""Return ``min(1, exp(1 - r / h))`` ``(...)``, 0 where the hypothesis is empty and the reference is not."""
+    r"""Return ``min(1, exp(1 - r / h))`` ``(...)``, or 0 where only the hypothesis is empty."""
     xp = namespace(statistics.matches)
     ratio = divide(statistics.reference_length, statistics.hypothesis_length)
     return xp.exp(at_most(1 - ratio, 0))
@@ -255,7 +255,7 @@ def _checked_weights(weights: Sequence[float], orders: int) -> tuple[float, ...]
 
 
 def resolve_effective_order(effective_order: bool | None, average: Average) -> bool:
-    """Return BLEU's ``effective_order``, where None is sacrebleu's: True where a segment is scored by itself."""
+    """Return BLEU's ``effective_order``. None is sacrebleu's rule: True where single segments are scored."""
     return average != "micro" if effective_order is None else effective_order
 
 

@@ -52,10 +52,10 @@ _EPSILON = 1e-16
 
 @dataclass(frozen=True)
 class ChrfMeasure(PairMeasure[MatchStatistics]):
-    """chrF under the settings of ``ngram_metrics.ChrF``, which are checked; either order may be 0, but not both.
+    """chrF with the settings of ``ngram_metrics.ChrF``, which are checked. Either order may be 0, but not both.
 
-    Statistics are ``(..., orders)``, of characters and then of words. A hypothesis has a total of 0 in orders that the
-    reference lacks.
+    Statistics are ``(..., orders)``, first of characters, then of words. The total of a hypothesis is 0 in orders that
+    the reference lacks.
     """
 
     char_order: int = 6
@@ -83,7 +83,7 @@ class ChrfMeasure(PairMeasure[MatchStatistics]):
 
     @property
     def pair_orders(self) -> tuple[int, ...]:
-        """The longest orders: of characters and, for chrF++, of words."""
+        """The longest order of characters and, for chrF++, of words."""
         return (self.char_order, self.word_order) if self.word_order else (self.char_order,)
 
     def statistics(self, batches: Sequence[AnyBatch]) -> MatchStatistics:
@@ -94,7 +94,7 @@ class ChrfMeasure(PairMeasure[MatchStatistics]):
     def pair_statistics(self, *counts: PairCounts) -> MatchStatistics:
         """Return the statistics of pairs from the counts of characters and, for chrF++, of words.
 
-        The totals broadcast to the matches. Those of a hypothesis include orders that the reference lacks, which does
+        The totals broadcast to the matches. A hypothesis keeps its totals in orders that the reference lacks; that does
         not change the score of a pair.
         """
         fields = zip(*((kind.matches, *kind.totals()) for kind in counts), strict=True)
@@ -104,14 +104,15 @@ class ChrfMeasure(PairMeasure[MatchStatistics]):
         return self._scaled_score(statistics, 1)
 
     def selection_score(self, statistics: MatchStatistics) -> Array:
-        """Return chrF from 0 to 100, in sacrebleu's order of operations, so that the same references tie."""
+        """Return chrF from 0 to 100. The order of operations is sacrebleu's, so that the same references tie."""
         return self._scaled_score(statistics, 100)
 
     def _scaled_score(self, statistics: MatchStatistics, scale: int) -> Array:
         matches, hypothesis, reference = statistics
         where = namespace(matches).where
         is_counted = (hypothesis > 0) & (reference > 0)  # (..., orders)
-        precision, recall = divide(matches, hypothesis), divide(matches, reference)
+        precision = divide(matches, hypothesis)
+        recall = divide(matches, reference)
         factor = self.beta**2
         if self.eps_smoothing:
             precision = where(is_counted, precision, _EPSILON)
@@ -138,7 +139,7 @@ def make_chrf(
     average: Average = "micro",
     pad_id: int | Sequence[int] | None = None,
 ) -> Scorer:
-    """Return chrF with the options of ``ngram_metrics.ChrF``, which is called chrf++ with words up to order 2."""
+    """Return chrF with the options of ``ngram_metrics.ChrF``. With words up to order 2 its name is chrf++."""
     measure = ChrfMeasure(char_order, word_order, beta, eps_smoothing)
     name = "chrf++" if measure.word_order == 2 else "chrf"
     return Scorer(CharacterReader(lowercase, whitespace, word_order > 0, pad_id), measure, average, {name: ()})

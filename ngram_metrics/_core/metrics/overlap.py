@@ -1,6 +1,6 @@
 r"""N-gram overlap: the Dice coefficient of two multisets of n-grams.
 
-Definition. Let c be the matches of one order, where each n-gram counts as often as it occurs in both sides, h the
+Definition. Let c be the matches of one order: each n-gram counts as often as it occurs in both sides. Let h be the
 n-grams of the hypothesis and r those of the reference. Then
 
 .. math:: \text{overlap} = \frac{2 c}{h + r}

@@ -1,4 +1,4 @@
-"""The metrics that ``evaluate``, the command and the lists of metrics know by name."""
+"""The metrics by name, for ``evaluate`` and the command."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ngram_metrics._core.scoring.scorer import MetricEntry, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.messages import did_you_mean
 
-#: The entry of each metric by its name.
+#: The entry of each metric, by name.
 REGISTRY: Mapping[str, MetricEntry] = {
     entry.title.lower(): entry for metric in (bleu, chrf, rouge, overlap) for entry in metric.ENTRIES
 }
-#: All names that mean a metric: a key of ROUGE is ROUGE of this key alone.
+#: All names of metrics. A key of ROUGE is ROUGE with this key only.
 METRIC_NAMES = (*REGISTRY, *ROUGE_KEYS)
 
 
 def entry_of(name: str) -> MetricEntry:
-    """Return the entry of a metric, which the keys of ROUGE share."""
+    """Return the entry of a metric. The keys of ROUGE share one."""
     return REGISTRY["rouge" if name in ROUGE_KEYS else name]
 
 
@@ -40,14 +40,16 @@ def unknown_metric(name: str) -> str:
 
 
 def make_metric(name: str, **text_options: Tokenizer | bool | None) -> Scorer:
-    """Return a metric with this name, one of ``METRIC_NAMES``, or raise KeyError.
+    """Return a metric by its name, one of ``METRIC_NAMES``, or raise KeyError.
 
-    A metric takes the options for text that its entry names, and leaves out the others. It has its own default for an
-    option that is missing or None.
+    A metric takes the options for text that its entry names, and ignores the others. An option that is missing or None
+    keeps the default of the metric.
     """
     entry = entry_of(name)
-    given = {parameter: text_options.get(option) for option, parameter in entry.text_options.items()}
-    options = {**entry.options, **{parameter: value for parameter, value in given.items() if value is not None}}
+    options = dict(entry.options)
+    for option, parameter in entry.text_options.items():
+        if text_options.get(option) is not None:
+            options[parameter] = text_options[option]
     if name in ROUGE_KEYS:
         options["rouge_keys"] = name
     return entry.make(**options).rename(name)

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 RougeKey: TypeAlias = Literal[
     "rouge1", "rouge2", "rouge3", "rouge4", "rouge5", "rouge6", "rouge7", "rouge8", "rouge9", "rougeL", "rougeLsum"
 ]
-#: The order of n-grams, or the kind of subsequence, that a key counts.
+#: What each key counts: n-grams of an order, or a kind of subsequence.
 ROUGE_KEYS: dict[str, int | str] = {
     key: int(variant) if (variant := key.removeprefix("rouge")).isdigit() else variant for key in get_args(RougeKey)
 }
@@ -63,14 +63,14 @@ DEFAULT_ROUGE_KEYS: tuple[RougeKey, ...] = ("rouge1", "rouge2", "rougeL", "rouge
 #: torchmetrics' two options for several references of ROUGE.
 Accumulate = Literal["best", "avg"]
 
-#: The last parts of the names of a key's values, the first of which people report, with their indices in a score.
+#: The last part of the name of each value of a key, with the value's index in a score. The first is the usual one.
 ROUGE_VALUES = {"fmeasure": 2, "precision": 0, "recall": 1}
-#: How several references become one count: see above.
+#: How several references become one count, see above.
 Reducer = Literal["best", "best_recall", "sum"]
 
 
 class RougeScores(NamedTuple):
-    """Means over several references, which one row of counts does not give, each ``(..., keys)`` float64."""
+    """Means over several references, each ``(..., keys)`` float64. Summed counts cannot give them."""
 
     precision: Array
     recall: Array
@@ -78,7 +78,7 @@ class RougeScores(NamedTuple):
 
 
 class KeyedMeasure(Measure[Statistics]):
-    """What ROUGE of any reduction has: its keys, and pairs that are scored by the only one."""
+    """What all kinds of ROUGE share: the keys, and scores of pairs if there is only one key."""
 
     #: For each key the order of its n-grams, 1 to 1,000, or ``"L"`` or ``"Lsum"``.
     variants: tuple[int | str, ...]
@@ -94,7 +94,7 @@ class KeyedMeasure(Measure[Statistics]):
 
     @property
     def pair_orders(self) -> tuple[int, ...]:
-        """The order of the one key, which is 1 for ``rougeL``, whose count is the length of the subsequence."""
+        """The order of the only key. It is 1 for ``rougeL``, which counts tokens of the subsequence."""
         variant, *others = self.variants
         if others or variant == "Lsum":
             keys = [key for chosen in self.variants for key, variant in ROUGE_KEYS.items() if variant == chosen]
@@ -194,11 +194,12 @@ class MeanRougeMeasure(KeyedMeasure[RougeScores]):
 
 
 def _precision_recall_f(counts: MatchStatistics, alpha: float | None = None) -> Array:
-    """Return precision, recall and F ``(..., 3)`` of counts ``(...)``, where ``alpha`` weighs F."""
+    """Return precision, recall and F ``(..., 3)`` of counts ``(...)``. ``alpha`` weighs F."""
     matches, hypothesis, reference = counts
-    precision, recall = divide(matches, hypothesis), divide(matches, reference)
+    precision = divide(matches, hypothesis)
+    recall = divide(matches, reference)
     if alpha is None:
-        # In rouge_score's order of operations, so that the same references tie.
+        # The order of operations is rouge_score's, so that the same references tie.
         fmeasure = divide(2 * precision * recall, precision + recall)
     else:
         fmeasure = divide(precision * recall, (1 - alpha) * precision + alpha * recall)
@@ -208,7 +209,7 @@ def _precision_recall_f(counts: MatchStatistics, alpha: float | None = None) -> 
 def _count(batches: Sequence[AnyBatch], variants: Sequence[int | str]) -> MatchStatistics:
     """Count every key for every pair of a hypothesis and a reference, ``(references, keys)``.
 
-    If the reader found documents of several sentences, the second batch has them.
+    If any document has several sentences, the second batch has the documents with the ends of sentences.
     """
     words = batches[0].pairs()
     longest = max([0, *(variant for variant in variants if isinstance(variant, int))])
@@ -219,7 +220,7 @@ def _count(batches: Sequence[AnyBatch], variants: Sequence[int | str]) -> MatchS
         order: tuple(field[:, order - 1] for field in fields) for order in range(1, longest + 1)
     }
     has_sentences = len(batches) > 1
-    # If all summaries are one sentence, the union is the longest common subsequence itself.
+    # If every document is one sentence, the union is the longest common subsequence.
     if "L" in variants or ("Lsum" in variants and not has_sentences):
         columns["L"] = (words.common_lengths(), *lengths)
     if "Lsum" in variants:
@@ -229,7 +230,7 @@ def _count(batches: Sequence[AnyBatch], variants: Sequence[int | str]) -> MatchS
 
 
 def _count_summaries(summaries: AnyBatch) -> tuple[Array, ...]:
-    """Return hits, tokens of the hypothesis and tokens of the reference for ``rougeLsum``, each ``(references,)``."""
+    """Return for ``rougeLsum`` the hits, and the tokens of hypothesis and reference, each ``(references,)``."""
     assert isinstance(summaries, Batch)
     pairs = summaries.pairs()
     words = pairs.without_sentence_ends()
@@ -242,7 +243,7 @@ def _statistics_of_longest(counts: PairCounts) -> MatchStatistics:
 
 
 def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, ...]:
-    """Return ``rouge_keys`` as a tuple, where a str is one key, or raise TypeError or ValueError."""
+    """Return ``rouge_keys`` as a tuple, or raise TypeError or ValueError. A str is one key."""
     if not isinstance(rouge_keys, Iterable) or isinstance(rouge_keys, Set):
         raise TypeError(f"rouge_keys is {rouge_keys!r}: expected a key or a sequence of keys")
     keys: tuple[RougeKey, ...] = (rouge_keys,) if isinstance(rouge_keys, str) else tuple(rouge_keys)
@@ -261,7 +262,7 @@ def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, .
 
 
 def advise_on_value(name: str) -> str:
-    """Return the end of an error for the name of a value of ROUGE instead of a key, or an empty string."""
+    """Return advice for an error if a value of ROUGE was named instead of a key, or an empty string."""
     key, _, value = name.partition("_")
     if key not in ROUGE_KEYS or value not in ROUGE_VALUES:
         return ""
@@ -279,7 +280,7 @@ def make_rouge(
     sentence_separator_id: int | None = None,
     pad_id: int | Sequence[int] | None = None,
 ) -> Scorer:
-    """Return ROUGE with the options of ``ngram_metrics.ROUGEScore``, whose score is NaN without segments."""
+    """Return ROUGE with the options of ``ngram_metrics.ROUGEScore``. Without segments its score is NaN."""
     keys = checked_keys(rouge_keys)
     check_choice("accumulate", accumulate, get_args(Accumulate))
     if accumulate == "avg" and average == "micro":

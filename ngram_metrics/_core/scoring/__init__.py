@@ -1,1 +1,1 @@
-"""What all metrics share: measures, scorers, rows, references, resampling, signatures. Nothing here has a state."""
+"""What all metrics share: measures, scorers, pairs, groups, resampling, signatures. Nothing here keeps a state."""

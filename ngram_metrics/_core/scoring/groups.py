@@ -1,4 +1,4 @@
-"""Sums of the segments of groups, such as languages: what ``GroupedMetric`` adds to its states."""
+"""Sums over the segments of groups such as languages, which ``GroupedMetric`` adds to its states."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ngram_metrics._core.scoring.scorer import Counted, Scorer
 from ngram_metrics._core.text.labels import checked_labels, list_sequence
 from ngram_metrics._core.text.messages import shortened
 
-#: The suffixes of the mean of the groups' scores, and of the score of all segments.
+#: The suffixes of two more values: the mean of the groups' scores, and the score of all segments.
 TOTALS = ("mean", "all")
 
 
 def checked_groups(groups: Any) -> tuple[str, ...]:
-    """Return the labels of groups, or raise TypeError or ValueError for what cannot be one, or occurs twice."""
+    """Return the labels of groups, or raise TypeError or ValueError for a bad label or one that occurs twice."""
     labels = list_sequence("groups", groups, 'a list of labels, such as ["de", "fr"]')
     for label in labels:
         if not isinstance(label, str):
@@ -35,34 +35,35 @@ def checked_groups(groups: Any) -> tuple[str, ...]:
 def group_indices(groups: Any, labels: Sequence[str], segments: int) -> Tensor:
     """Return the index of each segment's group, ``(segments,)`` int64, from labels or indices.
 
-    Indices on a device are not read, because that would wait: those out of range become the number of labels.
+    Reading indices on a device would wait for it. Instead, those out of range become the number of labels.
 
     Raises:
-        TypeError, ValueError: no label or index for each segment; an unknown label, or an index out of range.
+        TypeError, ValueError: not one label or index for each segment; an unknown label, or an index out of range.
     """
     if isinstance(groups, Tensor) and counts_in_torch(groups):
         if groups.shape != (segments,) or groups.is_floating_point():
             actual = f"{groups.dtype} of shape {tuple(groups.shape)}"
             raise ValueError(f"groups is {actual}: expected an integer for each of {segments} segments")
         return groups.long().where((groups >= 0) & (groups < len(labels)), len(labels))
-    known: dict[Hashable, int] = {label: index for index, label in enumerate(labels)}
-    known |= {index: index for index in range(len(labels))}
+    index_of: dict[Hashable, int] = {label: index for index, label in enumerate(labels)}
+    index_of |= {index: index for index in range(len(labels))}
     listed = checked_labels("groups", groups, "the batch", segments)
     for position, label in enumerate(listed):
-        if label not in known:
+        if label not in index_of:
             expected = f"one of {list(labels)}, or an index below {len(labels)}"
             raise ValueError(f"label {position} of groups is {shortened(label)}: expected {expected}")
-    return to_tensor(np.array([known[label] for label in listed], np.int64))
+    return to_tensor(np.array([index_of[label] for label in listed], np.int64))
 
 
 def sum_groups(scorer: Scorer, counted: Counted, indices: Tensor, groups: int) -> dict[str, Tensor]:
-    """Return the sums of the segments of each group, ``(groups, ...)``, by the names of a metric's states.
+    """Return the sums over the segments of each group, ``(groups, ...)``, by the names of a metric's states.
 
-    ``indices`` has the group of each segment, whose hypotheses are one row each if there are several.
+    ``indices`` has the group of each segment. If segments have several hypotheses, each hypothesis is a row.
     """
     rows = to_tensor(counted.rows)
     device = rows.device if indices.is_cpu else indices.device  # indices on a device stay there
-    (rows,), (indices,) = copy_to(device, rows), copy_to(device, indices)
+    (rows,) = copy_to(device, rows)
+    (indices,) = copy_to(device, indices)
     if counted.leading_shape is not None:
         indices = indices[:, None].expand(counted.leading_shape).flatten()
     terms = {"segments": torch.ones_like(indices), "row": rows}

@@ -1,7 +1,7 @@
-"""The base classes of all metrics' definitions: what is counted of a segment, and the formula.
+"""The base classes of the metrics' definitions: what is counted in a segment, and the formula.
 
 A measure is two pure functions. ``statistics`` turns a batch into named integers, one row for each segment. ``score``
-is the formula, and takes such rows with any leading shape. Both work on NumPy arrays and on tensors.
+is the formula, for such rows with any leading shape. Both work on NumPy arrays and on tensors.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ Statistics = TypeVar("Statistics", bound="tuple[Array, ...]")
 
 @dataclass(frozen=True)
 class Layout(Generic[Statistics]):
-    """The columns of statistics in a row.
+    """Where the fields of statistics are in a row.
 
     Attributes:
         make: the type of the statistics.
-        widths: for each field its width in a row, or None for a number without a dimension.
-        columns: the columns of each field in a row, or its only one.
+        widths: the width of each field, or None for a field that is one number.
+        columns: the column or the columns of each field.
         row_width: the number of columns.
     """
 
@@ -49,7 +49,7 @@ class Layout(Generic[Statistics]):
         object.__setattr__(self, "row_width", row_width)
 
     def pack(self, statistics: Statistics) -> Array:
-        """Concatenate the fields of statistics to rows ``(..., row_width)``."""
+        """Concatenate the fields of statistics into rows ``(..., row_width)``."""
         fields = zip(statistics, self.widths, strict=True)
         parts = [part[..., None] if width is None else part for part, width in fields]
         return namespace(parts[0]).concatenate(parts, -1)
@@ -60,7 +60,7 @@ class Layout(Generic[Statistics]):
 
 
 class MatchStatistics(NamedTuple):
-    """The counts of metrics that compare matches with all n-grams of both sides, of one shape.
+    """The counts of metrics that compare the matches with all n-grams of both sides. All have one shape.
 
     Attributes:
         matches: the n-grams or tokens that hypothesis and reference share.
@@ -93,11 +93,11 @@ class PairCounts(NamedTuple):
 
 
 class Measure(ABC, Generic[Statistics]):
-    """The settings of a metric, and two pure functions, with the layout of the counts between them."""
+    """The settings of a metric, its two pure functions, and the layout of the counts between them."""
 
     #: The columns of the statistics in a row.
     layout: Layout[Statistics]
-    #: Whether a row is integers, and not floating-point numbers.
+    #: Whether a row holds integers; otherwise it holds floating-point numbers.
     has_counts = True
     #: Whether pairs are scored by the length of a longest common subsequence, as matches of order 1.
     counts_subsequences = False
@@ -113,7 +113,7 @@ class Measure(ABC, Generic[Statistics]):
 
     @abstractmethod
     def statistics(self, batches: Sequence[AnyBatch]) -> Statistics:
-        """Count segments, one row for each, from a batch for each kind of token that the metric's reader reads."""
+        """Count segments, one row for each. There is one batch for each kind of token that the reader reads."""
 
     @abstractmethod
     def score(self, statistics: Statistics) -> Array:
@@ -127,7 +127,7 @@ class Measure(ABC, Generic[Statistics]):
         """Warn if the score of a corpus with these counts ``(row_width,)``, an array, says little; by default never."""
 
     def select_key(self, key: int) -> Measure[Statistics]:
-        """Return the measure of one of several keys by its index, or this measure if it has no keys."""
+        """Return the measure of one key, by its index, or this measure if it has no keys."""
         return self
 
     def parts(self, statistics: Statistics) -> dict[str, Array]:
@@ -138,12 +138,12 @@ class Measure(ABC, Generic[Statistics]):
     def pair_orders(self) -> tuple[int, ...]:
         """The longest order to count in pairs for each kind of token: words, or characters and words.
 
-        A measure raises ValueError if the score of a pair is not one number, or not a function of such counts.
+        Raises ValueError if the score of a pair is not one number, or does not follow from such counts.
         """
         raise ValueError("this metric does not score pairs by n-gram matches: expected one that does, such as ChrF()")
 
     def pair_statistics(self, *counts: PairCounts) -> Statistics:
-        """Return the statistics of pairs, of any leading shape, from the counts of each kind of token."""
+        """Return the statistics of pairs from the counts of each kind of token, with any leading shape."""
         raise NotImplementedError
 
     def score_pairs(self, *counts: PairCounts) -> Array:
@@ -153,7 +153,7 @@ class Measure(ABC, Generic[Statistics]):
 
 
 class PairMeasure(Measure[Statistics]):
-    """A measure that keeps of several references the best one.
+    """A measure that keeps the best of several references.
 
     A subclass defines ``pair_orders``, ``pair_statistics`` and ``score``.
     """
@@ -168,16 +168,16 @@ class PairMeasure(Measure[Statistics]):
         return type(statistics)(*batches[0].take_best(statistics, score))
 
     def selection_score(self, statistics: Statistics) -> Array:
-        """Return the score ``(...)`` by which the best reference is chosen."""
+        """Return the score ``(...)`` that decides which reference is the best."""
         return self.score(statistics)
 
 
 def count_pairs(pairs: AnyBatch, orders: int) -> PairCounts:
-    """Count the matches of each segment, which has one reference, for the orders up to ``orders``, which may be 0."""
+    """Count the matches of each segment for the orders up to ``orders``, maybe 0. Each segment has one reference."""
     lengths = pairs.hypothesis_lengths, pairs.reference_lengths
     matches = pairs.count_matches(orders) if orders else lengths[0][:, None][:, :0]
     return PairCounts(matches, *lengths)
 
 
-#: A measure with any type of statistics, for code that does not look into them.
+#: A measure with any type of statistics.
 AnyMeasure: TypeAlias = Measure[Any]

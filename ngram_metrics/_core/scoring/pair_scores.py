@@ -16,9 +16,9 @@ from ngram_metrics._core.scoring.measure import AnyMeasure, MatchStatistics, Pai
 if TYPE_CHECKING:
     import torch
 
-#: Counts that are made at a time, orders times pairs of documents, which bounds memory.
+#: Counts, orders times pairs of documents, that are made at a time, which bounds memory.
 COUNTED_CELLS = 1 << 23
-#: Counts, and orders times slots, of a block, whose arrays stay in the cache.
+#: The counts, and the orders times slots, of a block: few enough to stay in the cache.
 BLOCK_CELLS = 1 << 16
 
 
@@ -31,14 +31,14 @@ def score_blocks(
     """Score all pairs in blocks that cover all groups in order.
 
     Args:
-        measure: the score of a pair; one that scores none raises ValueError.
-        kinds: the same documents for each kind of token in ``measure.pair_orders``, and maybe more kinds.
+        measure: the score of a pair. It raises ValueError if it does not score pairs.
+        kinds: the same documents for each kind of token in ``measure.pair_orders``, and maybe for more kinds.
         value_index: the index of the value in a score, for a measure of several.
         device: where torch multiplies tables and scores pairs; None for NumPy.
 
     Yields:
-        Groups, some hypotheses of each, and the scores ``(groups, hypotheses, references)`` from 0 to 1, arbitrary for
-        documents that a group does not have.
+        Groups, some hypotheses of each, and the scores ``(groups, hypotheses, references)`` from 0 to 1. Scores of
+        documents that a group does not have are arbitrary.
     """
     orders = measure.pair_orders
     kinds = kinds[: len(orders)]
@@ -69,9 +69,9 @@ def score_pools(
 ) -> Array | list[Array]:
     """Return the scores of all pairs, with the arguments of ``score_blocks``.
 
-    They are ``(groups, hypotheses, references)`` if the groups are even, else a list with a matrix for each group.
+    They are ``(groups, hypotheses, references)`` if the groups are even, else a list of one matrix per group.
     """
-    # Filled block by block: joining blocks at the end would need twice the memory.
+    # Filled block by block, because joining blocks at the end would need twice the memory.
     matrices: Array | list[Array]
     if kinds[0].is_even:
         matrices = make_empty(kinds[0].shape, device)
@@ -86,7 +86,7 @@ def score_pools(
 
 
 def score_aggregates(measure: AnyMeasure, pools: Pools) -> Array:
-    """Return the score of each hypothesis with the average counts of its group's references, ``(hypotheses,)``.
+    """Score each hypothesis against the average counts of its group's references, ``(hypotheses,)``.
 
     A hypothesis without references scores 0.
     """
@@ -107,7 +107,7 @@ def score_aggregates(measure: AnyMeasure, pools: Pools) -> Array:
 
 
 def make_empty(shape: tuple[int, ...], device: torch.device | None) -> Array:
-    """Return room for scores, in NumPy if the device is None."""
+    """Return an uninitialized array for scores, or a tensor if there is a device."""
     if device is None:
         return np.empty(shape)
     import torch
@@ -118,13 +118,15 @@ def make_empty(shape: tuple[int, ...], device: torch.device | None) -> Array:
 
 
 def _cut_groups(kinds: Sequence[Pools], orders: int) -> Integers:
-    """Return where blocks of groups stop: as many groups as fit a block, or a single one."""
+    """Return where blocks of groups stop. A block has as many groups as fit, and at least one."""
     slots = np.sum([np.diff(kind.starts[1]) for kind in kinds], 0)
     stops = []
     start = height = width = taken = 0
     sizes = zip(kinds[0].hypotheses.tolist(), kinds[0].references.tolist(), slots.tolist(), strict=True)
     for group, (hypotheses, references, size) in enumerate(sizes):
-        height, width, taken = max(height, hypotheses), max(width, references), taken + size
+        height = max(height, hypotheses)
+        width = max(width, references)
+        taken += size
         if group > start and max((group + 1 - start) * height * width, taken) * orders > BLOCK_CELLS:
             stops.append(group)
             start, height, width, taken = group, hypotheses, references, size

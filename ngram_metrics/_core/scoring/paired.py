@@ -1,8 +1,8 @@
-"""Several systems on the same segments, compared with a baseline: resampled and swapped corpora, and p-values.
+"""Compare systems with a baseline on the same segments, by resampled and by swapped corpora.
 
 ``ngram_metrics.significance`` defines the p-values (Phipson and Smyth 2010). Two differences are equal if they agree
-within 1e-12 of the larger of the two measured scores, some 4,000 units in the last place: sums in another order differ
-by less.
+within 1e-12 of the larger of the two measured scores. That is some 4,000 units in the last place; sums in another order
+differ by less.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Paired:
     Attributes:
         measure: the formula of the metric of all systems.
         average: ``"micro"`` or ``"macro"``.
-        values: ``(clusters, systems, width)``, the counts or scores whose sums give scores, summed over each cluster,
-            which is a segment if none are given: see ``Clusters``.
+        values: ``(clusters, systems, width)``, the counts or scores whose sums give scores, summed over each cluster.
+            Without clusters each segment is one, see ``Clusters``.
         segments: ``(clusters,)`` float64, the number of segments of each cluster.
         unit: what is drawn, ``"segments"`` or ``"clusters"``.
         baseline: the index of the system with which the others are compared.
@@ -87,7 +87,7 @@ class Paired:
     def blocks(self, weights: Weights) -> Iterator[tuple[Floats, Floats]]:
         """Yield blocks of sums ``(draws, systems, width)`` under rows of weights ``(draws, clusters)``.
 
-        Beside the sums is the number of segments of each draw, ``(draws, 1)``.
+        With the sums comes the number of segments of each draw, ``(draws, 1)``.
         """
         at_once = max(1, _NUMBERS_AT_ONCE // self.values[0].size)
         for first in range(0, len(weights), at_once):
@@ -99,16 +99,16 @@ class Paired:
 def pair_rows(
     measure: AnyMeasure, average: Average, rows: NDArray[Any], clusters: Integers | None = None, baseline: int = 0
 ) -> Paired:
-    """Return the values of systems with the rows ``(segments, systems, fields)``.
+    """Return the values of systems from their rows ``(segments, systems, fields)``.
 
-    ``clusters`` are the numbers of the segments' clusters, ``(segments,)``.
+    ``clusters`` has the index of each segment's cluster, ``(segments,)``.
     """
     values, segments = clusters_of(measure, rows, average, clusters)
     return Paired(measure, average, values, segments, "segments" if clusters is None else "clusters", baseline)
 
 
 def resample_scores(tested: Sequence[Paired], resamples: int, seed: int) -> list[Floats]:
-    """Return for each metric the scores of all systems in the same corpora, ``(resamples, systems, *score_shape)``."""
+    """Score all systems on the same resampled corpora: for each metric ``(resamples, systems, *score_shape)``."""
     scores: list[list[Floats]] = [[] for _ in tested]
     for weights in bootstrap_weights(len(tested[0].values), resamples, seed):
         for paired, drawn in zip(tested, scores, strict=True):
@@ -119,7 +119,7 @@ def resample_scores(tested: Sequence[Paired], resamples: int, seed: int) -> list
 def interval_ends(
     measure: AnyMeasure, average: Average, rows: NDArray[Any], confidence: float
 ) -> tuple[Floats, Floats]:
-    """Return both ends ``score_shape`` of the bootstrap interval of a corpus, from rows of at least one segment."""
+    """Return both ends ``score_shape`` of the bootstrap interval of a corpus of at least one segment."""
     (scores,) = resample_scores([pair_rows(measure, average, rows[:, None])], RESAMPLES, SEED)
     return interval(scores[:, 0], confidence)
 
@@ -129,8 +129,8 @@ def compare_with_baseline(
 ) -> list[dict[str, Floats]]:
     """Compare systems with the baseline in several metrics, from the same draws for all metrics.
 
-    Returns for each metric what was asked for, each ``(systems - 1, *score_shape)``: ``p_value``, and of the interval
-    of the difference ``difference_low`` and ``difference_high``.
+    For each metric the result has what was asked for, each ``(systems - 1, *score_shape)``: ``p_value``, and the ends
+    of the interval of the difference, ``difference_low`` and ``difference_high``.
     """
     scores = resample_scores(tested, RESAMPLES, seed) if confidence is not None or test == "bootstrap" else []
     p_values: list[Floats] = []
@@ -154,10 +154,10 @@ def compare_with_baseline(
 def bootstrap_p_values(paired: Paired, scores: Floats, alternative: Alternative = "two-sided") -> Floats:
     """Return the p-values ``(systems - 1, *score_shape)`` of the paired bootstrap, without the baseline's.
 
-    ``scores`` has the scores of resampled corpora, ``(draws, systems, *score_shape)``. With d the measured difference
-    and d_i the difference in a resample, ``"two-sided"`` counts where ``|d_i - mean(d_i)| >= |d|``, and p is 1 if no
-    resample differs from another; ``"sacrebleu"`` counts where ``|d_i| - mean(|d_i|) > |d|``, and p is 1 if d is 0, and
-    is not limited by the number of clusters.
+    ``scores`` has the scores of resampled corpora, ``(draws, systems, *score_shape)``. Let d be the measured difference
+    and d_i the difference in a resample. ``"two-sided"`` counts where ``|d_i - mean(d_i)| >= |d|``, and p is 1 if all
+    resamples are the same. ``"sacrebleu"`` counts where ``|d_i| - mean(|d_i|) > |d|``, p is 1 if d is 0, and the number
+    of clusters sets no lower limit.
     """
     difference, rounding = _measure_difference(paired)
     ours, base = paired.split(scores)
@@ -183,7 +183,7 @@ def randomization_p_values(tested: Sequence[Paired], trials: int, seed: int) -> 
 
 
 def _count_swaps(paired: Paired, weights: Weights) -> Integers:
-    """Return how many of these swaps make each system differ from the baseline at least as much as measured."""
+    """Return in how many of these swaps each system differs from the baseline at least as much as measured."""
     difference, rounding = _measure_difference(paired)
     total, base_total = paired.split(paired.values.sum(0)[None])
     count = np.zeros(difference.shape, np.int64)
@@ -196,9 +196,9 @@ def _count_swaps(paired: Paired, weights: Weights) -> Integers:
 
 
 def correct(p_values: Floats, correction: Correction) -> Floats:
-    """Return p-values ``(comparisons, ...)``, corrected for their number by Holm's method if that is asked for.
+    """Return p-values ``(comparisons, ...)``, corrected for their number by Holm's method if asked to.
 
-    The smallest of m is multiplied by m, the next by m - 1, and so on; the order stays, and none is above 1.
+    The smallest of m is multiplied by m, the next by m - 1, and so on. Their order stays, and none is above 1.
     """
     if correction != "holm":
         return p_values
@@ -228,6 +228,6 @@ def _rounding(ours: Floats, base: Floats) -> Floats:
 
 
 def _share(count: Integers, draws: int, clusters: int | None) -> Floats:
-    """Return (c + 1) / (n + 1), for N ``clusters`` at least 2 / 2^N."""
+    """Return (c + 1) / (n + 1), but at least 2 / 2^N for N ``clusters``."""
     lowest = 0.0 if clusters is None else min(1.0, 2.0 ** (1 - clusters))
     return np.maximum((count + 1) / (draws + 1), lowest)

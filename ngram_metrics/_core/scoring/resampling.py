@@ -1,6 +1,6 @@
 """Scores of resampled corpora, from rows of counts, in NumPy.
 
-A resample draws as many segments as the corpus has, with replacement. Its weights say how often it drew each segment.
+A resample draws as many segments as the corpus has, with replacement. Its weights say how often it drew each one.
 So the sums of all resamples are one matrix product, weights ``(resamples, segments)`` by rows ``(segments, width)``,
 which is exact for counts. The macro average sums scores instead of counts. The draws are those of the Mersenne Twister,
 and the rows are sorted first: a seed gives the same interval on every device, for every order of segments and for every
@@ -42,7 +42,7 @@ _RESAMPLES_AT_ONCE = 8
 
 
 class Clusters(NamedTuple):
-    """Clusters of segments, or each segment by itself, to be drawn.
+    """The clusters of segments that are drawn. Without clusters each segment is one.
 
     Attributes:
         values: ``(clusters, ..., width)``, the sums over each cluster of counts or scores, in float32 if the counts of
@@ -55,7 +55,7 @@ class Clusters(NamedTuple):
 
 
 def checked_seed(seed: object) -> int:
-    """Return a seed as ``int``, or raise TypeError, or ValueError for one that is no 64-bit integer."""
+    """Return a seed as ``int``, or raise TypeError, or ValueError for one that does not fit 64 bits."""
     integer = whole_number(seed)
     if integer is None:
         raise TypeError(f"seed is {seed!r}: expected an integer")
@@ -76,7 +76,7 @@ def score_corpora(measure: AnyMeasure, sums: Floats, segments: Floats, average: 
 
 
 def clusters_of(measure: AnyMeasure, rows: NDArray[Any], average: Average, numbers: Integers | None = None) -> Clusters:
-    """Return the clusters of segments, in an order that depends neither on the order of segments nor on the numbers.
+    """Return the clusters of segments. Their order depends neither on the order of segments nor on ``numbers``.
 
     Args:
         measure: the formula.
@@ -94,7 +94,7 @@ def clusters_of(measure: AnyMeasure, rows: NDArray[Any], average: Average, numbe
     order = order[np.argsort(numbers[order], kind="stable")]
     starts = np.diff(numbers[order], prepend=-1).nonzero()[0]
     counts = np.diff(starts, append=len(rows))
-    # The sum of squares orders clusters whose rows have the same sum.
+    # Clusters with the same sum are ordered by their sum of squares.
     sums, squares = (np.add.reduceat(terms[order], starts) for terms in (keys, np.square(keys + 1)))
     cluster_order = np.lexsort((squares, sums))
     cluster_values = np.add.reduceat(values[order], starts)  # (clusters, ..., width)
@@ -170,10 +170,10 @@ def weighted_sums(weights: Weights, values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _row_keys(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return a number for each row ``(rows, width)``, by which rows are sorted whatever their order.
+    """Return a number for each row ``(rows, width)``. Sorting by it removes the order in which segments came.
 
-    It is a random linear combination of the columns. For counts it is exact, modulo 2^64: two unequal rows have the
-    same one with a chance of about 2^-60, and then keep their order.
+    It is a random linear combination of the columns. For counts it is exact, modulo 2^64. Two unequal rows have the
+    same number with a probability of about 2^-60, and then keep their order.
     """
     words = np.random.RandomState(SEED).randint(0, 1 << 32, (rows.shape[1], 2), np.uint32).astype(np.uint64)
     numbers = words[:, 0] << np.uint64(32) | words[:, 1]

@@ -1,6 +1,6 @@
 """A metric without state: how text is read, what is counted, the formula, and the names of its values.
 
-Everything that a user calls holds a ``Scorer``, which the file of each metric makes.
+The file of each metric makes a ``Scorer``, and everything that a user calls holds one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Counted(NamedTuple):
         rows: the packed statistics, ``(segments, fields)``, in NumPy, or a tensor where torch counts.
         kind: the kind of input; None for a batch without segments.
         reference_range: the fewest references of a segment, negated, and the most, ``(2,)`` int64.
-        leading_shape: ``(segments, samples)`` if there are several hypotheses for each segment, which are one row each.
+        leading_shape: ``(segments, samples)`` if segments have several hypotheses. Each hypothesis is then a row.
         device: the device of padded ids; None for other input.
     """
 
@@ -58,10 +58,10 @@ class Scorer:
         measure: what is counted, and the score.
         average: ``"micro"``, ``"macro"`` or ``"none"``.
         values: the name of each value, and its index in a score ``(..., *score_shape)``.
-        titles: the values that tables show, by their titles: of ROUGE only F, under the name of its key. By default a
-            value has its name as title.
+        titles: the values that tables show, by their titles. ROUGE shows only F, under the name of its key. By default
+            the title of a value is its name.
         empty_score: the score of a corpus without segments.
-        segment_measure: the measure of a segment by itself; None if it is ``measure``.
+        segment_measure: the measure of a single segment; None if it is ``measure``.
 
     Raises:
         ValueError: an unknown average.
@@ -72,12 +72,12 @@ class Scorer:
     average: Average
     values: Mapping[str, tuple[int, ...]]
     titles: Mapping[str, str] = field(default_factory=dict)
-    # Not compared, because ROUGE's is NaN. It follows from the measure, which is compared.
+    # Not compared, because ROUGE's is NaN. It follows from the measure.
     empty_score: float = field(default=0.0, compare=False)
     segment_measure: AnyMeasure | None = None
 
     def __post_init__(self) -> None:
-        """Check the average, after the reader and the measure have checked their settings."""
+        """Check the average. The reader and the measure have checked their own settings."""
         check_choice("average", self.average, get_args(Average))
         if not self.titles:
             object.__setattr__(self, "titles", {name: name for name in self.values})
@@ -104,7 +104,7 @@ class Scorer:
         return Counted(rows, segments.known_kind, reference_range)
 
     def _count_batch(self, segments: Segments | PaddedSegments) -> tuple[Array, Array]:
-        """Return the rows of a batch, and the range of its numbers of references."""
+        """Return the rows of a batch, and its ``reference_range``."""
         batches = self.reader.encode(segments)
         rows = self.measure.layout.pack(self.measure.statistics(batches))
         return rows, batches[0].reference_range()
@@ -113,7 +113,7 @@ class Scorer:
         """Score a batch, and warn if it has no segments.
 
         Returns:
-            Scores from 0 to 1: ``score_shape``; for average none ``(segments, *score_shape)``, for samples
+            Scores from 0 to 1: ``score_shape``, for average none ``(segments, *score_shape)``, and then for samples
             ``(segments, samples)``. They are a tensor where torch counts, else an array.
         """
         rows, shape = counted.rows, counted.leading_shape
@@ -141,11 +141,11 @@ class Scorer:
 
     @property
     def pair_index(self) -> tuple[int, ...]:
-        """The index of the value by which pairs are scored: of ROUGE, F."""
+        """The index of the value that scores pairs. For ROUGE it is F."""
         return self.values[next(iter(self.titles.values()))]
 
     def rename(self, name: str) -> Scorer:
-        """Return the same metric with another name for its single value, or itself if it has several."""
+        """Return the same metric with another name for its single value. A metric of several values does not change."""
         if len(self.values) > 1:
             return self
         (column,) = self.values.values()
@@ -169,8 +169,8 @@ class Scorer:
     def signature(self, references: str, kind: str, draws: Mapping[str, str]) -> str:
         """Return everything that affects the score, in sacrebleu's format.
 
-        ``references``, per segment, is such as ``1`` or ``1-4``; ``?`` stands for it and for ``kind`` before any data.
-        ``draws`` has the fields of resampling and of a test: numbers of draws, the seed, and so on.
+        ``references`` is the number of references per segment, such as ``1`` or ``1-4``. Before any data both it and
+        ``kind`` are ``?``. ``draws`` has the fields of resampling and of a test: numbers of draws, the seed, and so on.
         """
         settings = {"unit": kind, "avg": self.average}
         settings |= {**self.reader.signature(kind), **self.measure.signature(), **draws}
@@ -178,13 +178,13 @@ class Scorer:
 
 
 class MetricEntry(NamedTuple):
-    """What is known of a metric before it is made.
+    """How to make a metric by its name.
 
     Attributes:
-        title: its name as papers write it; in lower case, the name by which it is known here.
+        title: its name as papers write it. In lower case it is the name of the metric here.
         make: the function that makes it.
-        text_options: the options for text that it takes, as the command names them, and their names in that function.
-        options: the options by which it differs from other metrics that it makes.
+        text_options: the options for text that it takes, by the names that the command has for them.
+        options: the arguments that tell it apart from other metrics of the same function.
     """
 
     title: str
@@ -202,9 +202,9 @@ class Metric(Protocol):
 
 
 def rename_values(name: str, computed: Any, scorer: Scorer | None) -> dict[str, Any]:
-    """Return what a metric computed, under names that begin with ``name`` and depend on no other metric.
+    """Return what a metric computed, under names that begin with ``name`` whatever the other metrics are.
 
-    A single value and the ends of its interval are ``<name>``, ``<name>_low`` and ``<name>_high``; one of several
+    A single value and the ends of its interval are ``<name>``, ``<name>_low`` and ``<name>_high``. One of several
     values is ``<name>_<value>``. The scorer is None for a metric of another package.
     """
     if not isinstance(computed, dict):
@@ -214,7 +214,7 @@ def rename_values(name: str, computed: Any, scorer: Scorer | None) -> dict[str, 
 
 
 def scorer_of(metric: object, name: str) -> Scorer:
-    """Return the scorer of a metric, or raise TypeError for a class or another object, which is called ``name``."""
+    """Return the scorer of the metric called ``name``, or raise TypeError for a class or another object."""
     scorer = getattr(metric, "scorer", None)
     if not isinstance(scorer, Scorer):
         kind = f"the class {metric.__name__}" if isinstance(metric, type) else type_name(metric)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ngram_metrics._version import __version__
 
-#: The order of the fields of a signature: sacrebleu's (Post 2018) for the fields that it has; versions are last.
+#: The order of the fields: sacrebleu's (Post 2018) for the fields that it has, and versions last.
 SIGNATURE_FIELDS = (
     *("bs", "ar", "clusters", "seed", "test", "alternative", "correction"),
     *("avg", "unit", "case", "eff", "tok", "smooth", "order", "weights"),
@@ -24,7 +24,7 @@ def format_references(fewest: int, most: int) -> str:
 
 
 def format_signature(settings: Mapping[str, str], references: str) -> str:
-    """Return settings by the names of their fields, which may be packages, in the order of a signature.
+    """Return a signature from settings by field. Fields of other names, such as packages, come last.
 
     ``references`` is the number of references of a segment, such as ``1`` or ``1-4``.
     """

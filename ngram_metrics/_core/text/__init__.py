@@ -1,1 +1,1 @@
-"""From strings, tokens and ids to token ids on a device. These modules import no metric and no framework."""
+"""How strings, tokens and ids become token ids on a device. These modules import no metric and no framework."""

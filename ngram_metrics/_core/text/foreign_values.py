@@ -1,6 +1,6 @@
-"""Values of other packages: tensors, arrays, and columns of tables. None of the packages is imported here.
+"""Values of other packages: tensors, arrays, and columns of tables.
 
-An object of a package exists only if the package is imported.
+None of the packages is imported here: whoever passes an object of a package has imported it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from torch import Tensor
 
-#: The types of tables with several columns, by their packages.
+#: The types of tables with several columns, by package.
 _FRAMES: dict[str, tuple[str, ...]] = {
     "pandas": ("DataFrame",),
     "polars": ("DataFrame", "LazyFrame"),
@@ -24,12 +24,12 @@ _FRAMES: dict[str, tuple[str, ...]] = {
 
 
 def tensor_types() -> tuple[type[Tensor], ...]:
-    """Return the type of tensors, for ``isinstance``, or nothing if torch is not imported."""
+    """Return the type of tensors for ``isinstance``, or an empty tuple if torch is not imported."""
     return _imported_types("torch", "Tensor")
 
 
 def array_types() -> tuple[type[np.ndarray[Any, Any]], ...]:
-    """Return the type of arrays, for ``isinstance``, or nothing if numpy is not imported."""
+    """Return the type of arrays for ``isinstance``, or an empty tuple if numpy is not imported."""
     return _imported_types("numpy", "ndarray")
 
 
@@ -55,26 +55,29 @@ def _imported_types(package: str, name: str) -> tuple[Any, ...]:
 
 
 def list_on_host(rows: Sequence[Any]) -> list[Any]:
-    """Return 1-D tensors among rows as lists, from an accelerator in one copy, because each copy waits for it."""
+    """Return rows with 1-D tensors as lists. Tensors of an accelerator come in one copy, because each copy waits."""
     types = tensor_types()
-    tensors = [row for row in rows if isinstance(row, types)]
-    if not tensors:
-        return list(rows)
+    indices = [index for index, row in enumerate(rows) if isinstance(row, types)]
+    listed = list(rows)
+    if not indices:
+        return listed
+    tensors = [rows[index] for index in indices]
     if tensors[0].device.type != "cpu" and len({row.device for row in tensors}) == 1:
         joined = sys.modules["torch"].cat(tensors).cpu()
         tensors = list(joined.split(list(map(len, tensors))))
-    remaining = iter(tensors)
-    return [next(remaining).tolist() if isinstance(row, types) else row for row in rows]
+    for index, tensor in zip(indices, tensors, strict=True):
+        listed[index] = tensor.tolist()
+    return listed
 
 
 def is_sequence_like(value: object) -> bool:
-    """Return whether an object has a length and items, as sequences and columns do, and is no text, mapping or set."""
+    """Return whether an object has a length and items, and is not text, a mapping or a set."""
     has_items = hasattr(value, "__iter__") or hasattr(value, "__getitem__")
     return hasattr(value, "__len__") and has_items and not isinstance(value, (str, bytes, Mapping, Set))
 
 
 def refuse_missing(value: object, where: str) -> None:
-    """Raise TypeError for None, a NaN or the NA of pandas, which data frames have for a missing text."""
+    """Raise TypeError for what data frames have in place of a missing text: None, a NaN or the NA of pandas."""
     is_nan = isinstance(value, float_types()) and value != value
     if value is None or is_nan or type(value).__name__ == "NAType":
         raise TypeError(
@@ -84,7 +87,7 @@ def refuse_missing(value: object, where: str) -> None:
 
 
 def sequence_advice(value: object) -> str:
-    """Return how to make a sequence of an object, for the end of an error, or an empty string."""
+    """Return advice for an error on how to turn an object into a sequence, or an empty string."""
     if isinstance(value, Mapping):
         return '; pass its ["input_ids"]' if "input_ids" in value else "; pass list(...) of its values"
     if isinstance(value, bytes):
@@ -104,9 +107,9 @@ def frame_package(value: object) -> Literal["pandas", "polars", "pyarrow"] | Non
 
 
 def list_column(value: object, where: str) -> Any:
-    """Return a column of pyarrow, polars or pandas as a list, with None for missing values, or another object as it is.
+    """Return a column of pyarrow, polars or pandas as a list, with None for missing values, or any other object.
 
-    Raises TypeError for a table with several columns, which ``where`` names.
+    Raises TypeError for a table with several columns. ``where`` is its name in the message.
     """
     if isinstance(value, (str, list, tuple, Mapping, *tensor_and_array_types())):
         return value
@@ -119,10 +122,10 @@ def list_column(value: object, where: str) -> Any:
 
 
 def column_values(column: Any) -> list[Any]:
-    """Return the values of a list, an array or a column of any library, with None for what is missing in a column."""
+    """Return the values of a list, an array or a column of any library. Missing values of a column become None."""
     read = _reading_method(column)
     values: list[Any] = list(column) if read is None else read()
-    # pandas has a NaN for a missing text.
+    # A missing text in pandas may be a NaN.
     missing = column.isna() if hasattr(column, "isna") else None
     if missing is None or not missing.any():
         return values
@@ -138,9 +141,9 @@ def _reading_method(column: object) -> Callable[[], list[Any]] | None:
 
 
 def list_values(values: Any, where: str) -> list[Any]:
-    """Return the values of a sequence, an array or a column of a table as a list, for labels.
+    """Return the labels in a sequence, an array or a column of a table as a list.
 
-    Times in nanoseconds, which Python does not have, stay numpy's. The errors are those of ``list_column``.
+    Times in nanoseconds stay numpy's, because Python has none. The errors are those of ``list_column``.
     """
     values = list_column(values, where)
     listed = column_values(values)

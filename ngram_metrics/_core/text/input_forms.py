@@ -1,22 +1,21 @@
-"""The forms that ``preds`` and ``target`` may have: every input enters by this module, and is checked once.
+"""The forms that ``preds`` and ``target`` may have. Every input enters through this module, and is checked once.
 
-It imports neither torch nor numpy before it is given a tensor or an array.
+It does not import torch before it gets a tensor or an array.
 
 * A ``str`` is text. Several segments are a sequence of ``str``. A single ``str`` in ``preds`` is one segment, and its
   ``target`` is one reference or a list of references. A single ``str`` in ``target`` is the reference of one segment.
 * A segment of tokens is a sequence of hashables. A segment of ids is a sequence of integers, or a 1-D integer tensor
-  or array. The type of each token alone decides: an integer of any type is an id, but a ``bool`` is not; a
-  floating-point number is neither and is an error; so are lists, sets, dicts, tensors and arrays; any other hashable
-  is a token.
+  or array. Only the type of each token decides: an integer of any type is an id, but a ``bool`` is not. Floating-point
+  numbers, lists, sets, dicts, tensors and arrays are errors. Any other hashable is a token.
 * A batch of ids may be one padded integer tensor or array: hypotheses ``(segments, width)``, references
   ``(segments, width)`` or ``(segments, references, width)``.
-* ``target`` has one item per segment. An item that is a segment is the only reference; an item that is a sequence of
-  segments holds several references. An empty item means 'no reference', an error; ``[""]`` or ``[[]]`` is one empty
-  reference. A tuple in an item is a reference, unless the tokens of a hypothesis are tuples.
-* All segments of a batch that are not empty, hypotheses and references, are of the same kind: text, tokens or ids.
+* ``target`` has one item per segment. An item that is a segment is the only reference. An item that is a sequence of
+  segments holds several references. An empty item means 'no reference' and is an error; ``[""]`` or ``[[]]`` is one
+  empty reference. A tuple in an item is a reference, unless the tokens of a hypothesis are tuples.
+* All non-empty hypotheses and references of a batch are of one kind: text, tokens or ids.
 * Ids are indices of a vocabulary. In a padded tensor or array a negative id is not a token, like ``pad_id``. In a
-  sequence or 1-D tensor a negative id that is not in ``pad_id`` is an error; the readers raise it. An id that
-  ``numpy.ma`` masks is not a token. In a tensor or array ids are below 2^63; in a sequence an id is any ``int``.
+  sequence or 1-D tensor a negative id that is not in ``pad_id`` is an error, which the readers raise. An id that
+  ``numpy.ma`` masks is not a token. In a tensor or array ids are below 2^63. In a sequence an id is any ``int``.
 """
 
 from __future__ import annotations
@@ -58,11 +57,11 @@ if TYPE_CHECKING:
 
 #: The kind of input of a segment.
 Kind = Literal["text", "tokens", "ids"]
-#: Kinds of numpy dtypes for objects, and three for str.
+#: Kinds of numpy dtypes that hold objects or text.
 _NO_NUMBERS = "OUST"
 _ONE_SEGMENT = "a single segment of ids goes into a list"
 _SAMPLES = "samples: flatten them to (segments * samples, width), and repeat the references of each segment"
-#: Documents of the kind of their ``Segments``: all ``str``, or all lists of tokens, or lists and 1-D tensors of ids.
+#: Documents of one kind: all ``str``, or all lists of tokens, or lists and 1-D tensors of ids.
 Documents: TypeAlias = list[Any]
 
 
@@ -74,8 +73,8 @@ class Segments(NamedTuple):
         hypotheses: one per segment: a ``str`` for text, else a list or tuple of tokens or a 1-D int64 tensor.
         references: all references in the same form, segment after segment.
         counts: the number of references of each segment, at least 1.
-        hypothesis_counts: for rows of documents, see ``_core.text.pool_reader``: the number of hypotheses of each
-            row; ``counts`` may then be 0.
+        hypothesis_counts: the number of hypotheses of each row of documents, see ``_core.text.pool_reader``; ``counts``
+            may then be 0. None for other input.
         padded: whether each document was a row of a padded tensor or array, hypotheses first; empty if none was.
     """
 
@@ -99,10 +98,10 @@ class Segments(NamedTuple):
         return self.hypotheses + self.references
 
     def interleave(self) -> tuple[Documents, NDArray[np.int64] | None]:
-        """Return the hypotheses of each segment or row before its references, and how many documents follow the first.
+        """Return the documents segment by segment, hypotheses before references, and the number of references of each.
 
-        The numbers ``(segments,)`` are those of the references; of rows only those with documents count. None stands
-        for one reference of each segment.
+        For rows of documents the number, ``(rows,)``, is that of all documents but the first, without empty rows. None
+        stands for one reference of each segment.
         """
         if self.hypothesis_counts is None and len(self.references) == len(self.hypotheses):
             pairs: Documents = [None] * (2 * len(self.hypotheses))
@@ -132,9 +131,7 @@ class Segments(NamedTuple):
         """Return the name of a document for an error message, where ``index`` counts hypotheses first."""
         first = len(self.hypotheses)
         if self.hypothesis_counts is None:
-            # Reader.read_systems reads a hypothesis of each system for a segment.
-            segment = segment_name(index % max(1, len(self.counts)))
-            return segment if index < first else grouped_name(index - first, self.counts)
+            return segment_name(index) if index < first else grouped_name(index - first, self.counts)
         if index < first:
             return grouped_name(index, self.hypothesis_counts, "hypothesis", "row")
         return grouped_name(index - first, self.counts, "reference", "row")
@@ -146,8 +143,8 @@ class PaddedSegments(NamedTuple):
     Attributes:
         hypotheses: ``(segments, width)`` of an integer dtype.
         references: ``(segments, references, width)`` of an integer dtype.
-        leading_shape: if there are several hypotheses, samples, for each segment: ``(segments, samples)``; each sample
-            then is a segment with the same references.
+        leading_shape: ``(segments, samples)`` if segments have several hypotheses. Each of these samples is then a
+            segment of its own, with the same references.
     """
 
     hypotheses: Tensor
@@ -180,7 +177,7 @@ def grouped_name(index: int, counts: Sequence[int], document: str = "reference",
 def read(preds: Hypotheses, target: References, padding: Container[int] | None = None) -> Segments | PaddedSegments:
     """Find the kind of a batch, and check it.
 
-    ``padding`` is the ids that are not tokens, if ``preds`` may be samples: padded ids ``(segments, samples, width)``.
+    If ``preds`` may be samples, padded ids ``(segments, samples, width)``, ``padding`` has the ids that are not tokens.
 
     Raises:
         TypeError: an object that is neither text, nor tokens, nor ids; segments of different kinds.
@@ -207,9 +204,9 @@ def read(preds: Hypotheses, target: References, padding: Container[int] | None =
 
 
 def _read_lists(preds: object, target: object, tensors: tuple[type, ...]) -> Segments:
-    """Read a batch of which at least one side is a sequence."""
+    """Read a batch with at least one side that is a sequence."""
     if isinstance(preds, str):
-        # target is the references of the segment, or a batch of one segment with its references.
+        # target is either the references of the segment, or a batch of one segment with its references.
         is_batch = isinstance(target, (list, tuple)) and len(target) == 1 and isinstance(target[0], (list, tuple))
         preds = [preds]
         if not is_batch:
@@ -225,7 +222,7 @@ def _read_lists(preds: object, target: object, tensors: tuple[type, ...]) -> Seg
             "one item of target, a reference or a list of references, for each segment"
             f"{transposition_hint(segments, items)}{sentence_hint(segments)}"
         )
-    # An empty batch is of any kind; as text it agrees with all options.
+    # An empty batch could be of any kind. As text it agrees with all options.
     is_text = len(segments) == 0 or isinstance(segments[0], str)
     hypotheses, types = checked_segments(segments, is_text, segment_name)
     all_references, counts = _split_references(items, is_text, tuple in types)
@@ -249,9 +246,9 @@ def _read_lists(preds: object, target: object, tensors: tuple[type, ...]) -> Seg
 
 
 def read_documents(ids: Hypotheses) -> Segments | Tensor:
-    """Check documents of ids without references, with the errors of ``read`` for hypotheses.
+    """Check documents of ids without references. The errors are those of ``read`` for hypotheses.
 
-    Padded ids are returned as a tensor ``(documents, width)``, and documents that are not ids as they are.
+    Padded ids are returned as a tensor ``(documents, width)``. Documents of another kind are returned too.
     """
     documents = to_tensor_or_list([ids] if isinstance(ids, str) else ids, "ids")
     if isinstance(documents, tensor_types()):
@@ -265,14 +262,14 @@ def read_documents(ids: Hypotheses) -> Segments | Tensor:
 
 
 def to_tensor_or_list(value: object, where: str) -> Any:
-    """Return numbers as a tensor, another array or a column of a table as a list, and any other object as it is.
+    """Return an array of numbers as a tensor, other arrays and columns of tables as lists, and other objects unchanged.
 
-    Masked ids are left out of one dimension, and negative in several.
+    Masked ids are left out of a 1-D array, and become negative in others.
 
     Raises:
         TypeError: a tensor or array of another dtype than integers, or a uint64 tensor on an accelerator; a nested,
-            quantized or sparse tensor; a masked array of objects or str; a table with several columns. ``where`` names
-            it.
+            quantized or sparse tensor; a masked array of objects or str; a table with several columns. The message
+            calls it ``where``.
         ValueError: an id of 2^63 or more.
     """
     if isinstance(value, (list, tuple, str)):
@@ -292,7 +289,7 @@ def to_tensor_or_list(value: object, where: str) -> Any:
             ids = to_tensor_or_list(value.filled(0), where)
             return ids[~hidden] if value.ndim == 1 else ids.long().masked_fill(hidden, -1)
         try:
-            # A copy: torch does not accept read-only arrays, negative strides, or another byte order.
+            # A copy, because torch takes no read-only arrays, negative strides, or foreign byte orders.
             ids = torch.from_numpy(np.array(value, dtype=value.dtype.newbyteorder("="), order="C"))
         except TypeError as error:
             raise TypeError(f"{where} is an array of {value.dtype}: expected token ids of an integer dtype") from error
@@ -308,7 +305,7 @@ def is_dense(ids: Tensor) -> bool:
 
 
 def _sign_ids(ids: Tensor, where: str) -> Tensor:
-    """Return a dense tensor of an integer dtype in which torch can compare ids."""
+    """Return ids in an integer dtype that torch can compare, or raise as ``to_tensor_or_list`` does."""
     import torch
 
     if not is_dense(ids):
@@ -349,7 +346,7 @@ def _read_padded(preds: Tensor, target: Tensor) -> PaddedSegments:
 
 
 def _read_samples(preds: Tensor | NDArray[np.generic], target: object, padding: Container[int]) -> PaddedSegments:
-    """Read samples: each becomes a segment, with the references of its own."""
+    """Read samples. Each sample becomes a segment, with the references of its segment."""
     segments, samples, _ = preds.shape
     tensors = tensor_types()
     expected = f"expected references ({segments}, width) or ({segments}, references, width)"
@@ -363,7 +360,7 @@ def _read_samples(preds: Tensor | NDArray[np.generic], target: object, padding: 
     if references.dim() not in (2, 3) or len(references) != segments:
         raise ValueError(f"preds has shape {tuple(preds.shape)} and target {tuple(references.shape)}: {expected}")
     if not is_padded:
-        # Lists are read like a padded tensor, but negative ids in them are an error.
+        # Unlike in a padded tensor, negative ids in lists are an error.
         for index, ids in enumerate(references.flatten(1).tolist()):
             refuse_negative([token for token in ids if token not in padding], f"a reference of segment {index}")
     repeated = references.repeat_interleave(samples, 0, output_size=samples * segments)
@@ -407,14 +404,14 @@ def _items(name: str, side: object) -> Documents:
 
 
 def checked_segments(segments: Documents, is_text: bool, name_of: NameOf) -> tuple[Documents, set[type]]:
-    """Return segments and the types of their tokens, or raise TypeError or ValueError for one that is neither kind."""
+    """Return segments and the types of their tokens, or raise TypeError or ValueError for a bad segment."""
     if not set(map(type, segments)) <= ({str} if is_text else {list, tuple}):
         segments = [_checked_segment(segment, is_text, name_of(index)) for index, segment in enumerate(segments)]
     return segments, set() if is_text else _token_types(segments, name_of)
 
 
 def _checked_segment(segment: object, is_text: bool, where: str) -> Document:
-    """Return a str, or for other kinds a list, a tuple or 1-D ids, or raise the error of another segment."""
+    """Return a segment as a str, a list, a tuple or 1-D ids, or raise the error for another object."""
     refuse_missing(segment, where)
     if isinstance(segment, str) is not is_text:
         kinds = ("tokens or ids", "text")
@@ -434,7 +431,7 @@ def _checked_segment(segment: object, is_text: bool, where: str) -> Document:
             f"{where} is {type_name(segment)}, {shortened(segment)}: expected a str, a sequence of tokens, or 1-D ids"
             f"{hint}"
         )
-    # Another sequence may have no slices, such as a deque.
+    # Some sequences cannot be sliced, such as a deque.
     return segment if isinstance(segment, (str, list, tuple)) else list(segment)
 
 
@@ -450,7 +447,7 @@ def _split_references(items: Documents, is_text: bool, tuple_tokens: bool) -> tu
 
 def _list_references(item: Any, is_text: bool, tuple_tokens: bool) -> Sequence[object]:
     """Return the references in an item of ``target``, which may itself be the only reference."""
-    # list and tuple first, here and below: the other checks take ten times as long.
+    # list and tuple first, here and below: checks against an abstract class such as Sequence are slow.
     if not isinstance(item, (list, tuple, tensor_types())):
         is_array = isinstance(item, array_types())
         if not is_array or item.dtype.kind in _NO_NUMBERS:
@@ -461,7 +458,7 @@ def _list_references(item: Any, is_text: bool, tuple_tokens: bool) -> Sequence[o
         return item
     first = next((part for part in item if part is not None), None)
     if isinstance(first, tuple) and tuple_tokens:
-        # If tokens are tuples, a tuple that contains tuples is a segment.
+        # Where tokens are tuples, a tuple of tuples is a segment.
         return item if len(first) > 0 and isinstance(first[0], tuple) else [item]
     if isinstance(first, (list, tuple, str)):
         return [item] if isinstance(first, str) else item
@@ -471,7 +468,7 @@ def _list_references(item: Any, is_text: bool, tuple_tokens: bool) -> Sequence[o
 
 
 def _token_types(segments: Sequence[Document], name_of: NameOf) -> set[type]:
-    """Return the types of all tokens, or raise TypeError for a wrong one, whose segment ``name_of`` names."""
+    """Return the types of all tokens, or raise TypeError for a wrong one."""
     tensors = tensor_types()
     lists = [segment for segment in segments if not isinstance(segment, tensors)]
     types = set(map(type, chain.from_iterable(lists)))
@@ -484,7 +481,7 @@ def _token_types(segments: Sequence[Document], name_of: NameOf) -> set[type]:
 
 
 def common_kind(types: set[type], segments: Sequence[Document], name_of: NameOf) -> Kind:
-    """Return the kind of segments by the types of all their tokens, or raise TypeError if ids and tokens are mixed."""
+    """Return the kind of segments from the types of their tokens, or raise TypeError if ids and tokens are mixed."""
     kinds = set(map(_kind_of_type, types))
     if len(kinds) > 1:
         _refuse_mixed(segments, name_of)
@@ -513,11 +510,11 @@ def _refuse_token(segments: Sequence[Document], wrong: tuple[type, ...], name_of
 
 
 def _refuse_mixed(segments: Sequence[Document], name_of: NameOf) -> NoReturn:
-    found: dict[Kind, str] = {}  # by each kind, the segment and the token that have it first
+    first_of: dict[Kind, str] = {}  # for each kind, the first segment and token of it
     for index, segment in enumerate(segments):
         for token in segment.tolist() if isinstance(segment, tensor_types()) else segment:
             kind = _kind_of_type(type(token))
-            if kind not in found:
-                found[kind] = f"{name_of(index)} holds {kind}, such as {shortened(token)}"
-    first, second = found.values()
+            if kind not in first_of:
+                first_of[kind] = f"{name_of(index)} holds {kind}, such as {shortened(token)}"
+    first, second = first_of.values()
     raise TypeError(f"{second}, but {first}: expected all ids, which are integers, or all tokens, which are not")

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
-#: A segment of text, of tokens or of ids. A str is a sequence of str, so this covers text too.
+#: A segment of text, tokens or ids. A str is a sequence of str, so this includes text.
 Document: TypeAlias = "Sequence[Hashable] | Tensor | NDArray[np.generic]"
-#: One document per segment, or one padded integer tensor or array; a single str is one segment.
+#: One document per segment, or one padded integer tensor or array. A single str is one segment.
 Hypotheses: TypeAlias = "Sequence[Document] | Document"
-#: One reference, or a list of references, for each segment.
+#: For each segment one reference or a list of references.
 References: TypeAlias = "Sequence[Document | Sequence[Document]] | Document"
 #: Rows of documents, see ``_core.text.pool_reader``, or one padded integer tensor or array.
 Groups: TypeAlias = "Sequence[Sequence[Document] | Document] | Document"

@@ -1,4 +1,4 @@
-"""Labels of segments, such as their documents: sequences, arrays or columns of tables, checked."""
+"""Labels of segments, such as their documents: read and checked from sequences, arrays or columns of tables."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Labels: TypeAlias = Sequence[Hashable]
 
 
 def cluster_numbers(clusters: Labels, system: str, segments: int) -> Integers:
-    """Return the number of each segment's cluster, ``(segments,)``, where equal labels are a cluster.
+    """Return the index of each segment's cluster, ``(segments,)``. Segments with equal labels are a cluster.
 
-    Raises TypeError or ValueError for labels that are not those of at least two clusters, or of one segment.
+    Raises TypeError or ValueError for bad labels, and for a single cluster of several segments.
     """
     labels = checked_labels("clusters", clusters, system, segments)
     if None in labels:
@@ -42,7 +42,7 @@ def cluster_numbers(clusters: Labels, system: str, segments: int) -> Integers:
 
 
 def checked_labels(name: str, labels: Any, system: str, segments: int) -> list[Hashable]:
-    """Return labels of the segments of a ``system``, None for missing ones, or raise TypeError or ValueError."""
+    """Return the labels of a system's segments, None for missing ones, or raise TypeError or ValueError."""
     listed = list_sequence(name, labels, "a label for each segment")
     if len(listed) != segments:
         raise ValueError(
@@ -50,13 +50,13 @@ def checked_labels(name: str, labels: Any, system: str, segments: int) -> list[H
             "expected as many"
         )
     for index, label in enumerate(listed):
-        # Two tensors are never equal labels: they are compared by their identity.
+        # Tensors are hashed by identity, so two of them are never the same label.
         if not isinstance(label, Hashable) or isinstance(label, tensor_types()):
             raise TypeError(f"label {index} of {name} is {shortened(label)}: expected a hashable, such as a str")
         if label != label:
             reason = "and a NaN is not equal to itself"
             raise TypeError(f"label {index} of {name} is {shortened(label)}, {reason}: expected a str or None")
-    # Python's times end at microseconds.
+    # Python's times are no finer than microseconds.
     distinct = labels.n_unique() if hasattr(labels, "n_unique") else 0
     if hasattr(labels, "to_pylist"):
         distinct = len(labels.unique())
@@ -66,7 +66,7 @@ def checked_labels(name: str, labels: Any, system: str, segments: int) -> list[H
 
 
 def list_sequence(name: str, items: Any, expected: str) -> list[Any]:
-    """Return a sequence, an array or a column of a table as a list, or raise TypeError with what is ``expected``."""
+    """Return a sequence, an array or a column of a table as a list, or raise TypeError that says what was expected."""
     if frame_package(items) is None and not is_sequence_like(items):
         raise TypeError(f"{name} is {type_name(items)}: expected {expected}{sequence_advice(items)}")
     return list_values(items, name)

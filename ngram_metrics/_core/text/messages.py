@@ -1,4 +1,4 @@
-"""How values and texts are shown."""
+"""How values and texts are shown in messages, and how users are warned."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
-#: Returns the name of a segment or text in an error message, from its index.
+#: From the index of a segment or text to its name in an error message.
 NameOf: TypeAlias = Callable[[int], str]
-#: Characters without a visible form, or that change how text is shown: controls, also of direction, and surrogates.
+#: Characters that are invisible or change how text is shown: controls, direction marks and surrogates.
 _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
-#: This package and the frameworks that call it, whose lines are not the user's.
+#: This package and the frameworks that call it. Warnings never point to their lines.
 _SKIPPED = ("ngram_metrics", "torch", "torchmetrics", "ignite", "lightning", "pytorch_lightning", "transformers", "trl")
 
 
 def warn_user(message: str) -> None:
-    """Give a UserWarning that names the user's line: the last one outside this package and the frameworks."""
+    """Give a UserWarning that points to the user's line, the last one outside this package and the frameworks."""
     frame = sys._getframe()
     level = 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _SKIPPED:
@@ -32,7 +32,7 @@ def shortened(value: object, width: int = 60) -> str:
     """Return the ``repr`` of a value, shortened to ``width`` characters for an error message."""
     try:
         text = repr(value)
-    except ValueError:  # Python writes no integer of more than 4,300 digits, also in a list, but as a hexadecimal one
+    except ValueError:  # Python refuses to write integers of over 4,300 decimals, even inside a list
         text = hex(value) if isinstance(value, int) else object.__repr__(value)
     return text if len(text) <= width else text[: width - 3] + "..."
 
@@ -43,8 +43,8 @@ def pluralize(count: int, noun: str) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return the end of an error message that names the closest of the known words, or an empty string."""
-    from difflib import get_close_matches  # only errors need it
+    """Return the end of an error message that suggests the closest known word, or an empty string."""
+    from difflib import get_close_matches  # imported lazily: only errors need it
 
     words = {name.lower(): name for name in known}
     close = get_close_matches(word.lower(), words, 1)
@@ -59,9 +59,10 @@ def type_name(value: object) -> str:
 
 @contextmanager
 def numbered_from(first: int, name: str) -> Iterator[None]:
-    """Add to a TypeError or ValueError about a part of the input where this part begins.
+    """Let a TypeError or ValueError about a part of the input say where this part begins.
 
-    A ``first`` segment of 0 leaves the message unchanged; ``name``, such as ``"row {}"``, formats its number.
+    ``first`` is the first segment of the part; 0 leaves the message unchanged. ``name`` formats it, such as
+    ``"row {}"``.
     """
     try:
         yield
@@ -73,12 +74,12 @@ def numbered_from(first: int, name: str) -> Iterator[None]:
 
 
 def visible(text: str) -> str:
-    """Return text in which invisible characters are written as their code points."""
+    """Return text with invisible characters written as code points."""
     return _HIDDEN.sub(lambda found: f"[U+{ord(found[0]):04X}]", text)
 
 
 def name_unhashable(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> None:
-    """Raise a TypeError that names the document whose token is not hashable."""
+    """Raise a TypeError that names the first document with a token that is not hashable."""
     for index, document in enumerate(documents):
         for token in document:
             try:
@@ -90,5 +91,5 @@ def name_unhashable(documents: Sequence[Sequence[Hashable]], name_of: NameOf) ->
 
 
 def warn_of_no_segment() -> None:
-    """Warn that a value is the score of no segment."""
+    """Warn that a value is a score without segments."""
     warn_user("no segment was counted: the value says nothing about a system")

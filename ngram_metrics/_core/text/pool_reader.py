@@ -1,8 +1,8 @@
-"""Rows of documents: any number of hypotheses and references per row, which are compared with each other.
+"""Rows of documents. All hypotheses of a row are compared with all references of that row.
 
 A batch is a sequence of rows, or one padded id tensor ``(rows, documents, width)``. A row is a sequence of documents,
-or one padded id tensor ``(documents, width)``. A document is text, tokens or ids, see
-``_core.text.input_forms``. A document of a padded tensor that is all padding is an empty document.
+or one padded id tensor ``(documents, width)``. A document is text, tokens or ids, see ``_core.text.input_forms``. All
+padding is an empty document.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from ngram_metrics._core.text.reader import Reader
 
 
 def read_pools(reader: Reader, hypotheses: Groups, references: Groups) -> list[Pools]:
-    """Read as many rows of hypotheses as of references, and the same object or texts only once.
+    """Read rows of hypotheses and of references. If both are the same object, or the same texts, read them once.
 
     Returns:
-        The pools of documents for each kind of token of the reader: words, or characters and for chrF++ words too.
+        The documents for each kind of token of the reader: words, or characters and, for chrF++, words.
 
     Raises:
         TypeError: a str instead of a row, or a document that cannot be read.
@@ -51,7 +51,7 @@ def _join_rows(hypotheses: list[tuple[Documents, bool]], references: list[tuple[
     sides = hypotheses, references
     flat = [[document for row, _ in side for document in row] for side in sides]
     counts = [[len(row) for row, _ in side] for side in sides]
-    # These name the documents in errors before their kind is known.
+    # For the names of documents in errors, before their kind is known.
     unread = Segments("text", flat[0], flat[1], counts[1], counts[0])
     is_text = isinstance(next(iter(unread.documents), ""), str)
     documents, types = checked_segments(unread.documents, is_text, unread.name_of)
@@ -64,12 +64,12 @@ def _join_rows(hypotheses: list[tuple[Documents, bool]], references: list[tuple[
 
 
 def _are_texts(rows: list[tuple[Documents, bool]]) -> bool:
-    """Return whether all documents are texts, which can be compared: arrays give no single truth value."""
+    """Return whether all documents are texts. Only texts can be compared: arrays have no single truth value."""
     return all(isinstance(document, str) for row, _ in rows for document in row)
 
 
 def _split(side: Groups, name: str) -> list[tuple[Documents, bool]]:
-    """Return the documents of each row, and whether they were given as one padded tensor or array."""
+    """Return the documents of each row, and whether the row is a padded tensor or array."""
     tensors = tensor_types()
     listed = to_tensor_or_list(side, name)
     if isinstance(listed, tensors) and listed.dim() != 3:

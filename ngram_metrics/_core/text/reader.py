@@ -1,7 +1,7 @@
-"""From ``preds`` and ``target`` to batches of token ids: how metrics of words and of characters read.
+"""How metrics of words and of characters read ``preds`` and ``target`` into batches of token ids.
 
-Text, tokens and lists of ids are read into a ``Batch`` in NumPy, and so are padded ids on a CPU. Padded ids on a device
-stay there, as a ``PaddedBatch`` in torch; so do padded ids anywhere while torch records its operations.
+Text, tokens and lists of ids become a ``Batch`` in NumPy, and so do padded ids on a CPU. Padded ids on a device stay
+there, as a ``PaddedBatch`` in torch. So do padded ids anywhere while torch records its operations.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     Batches: TypeAlias = Sequence[Batch] | Sequence[PaddedBatch]
 
-#: Follows each document of tokens that are no rule's words.
+#: Follows each document of tokens that no word rule made.
 _END = object()
 
 
@@ -60,10 +60,10 @@ class Reader(ABC):
     """How ``preds`` and ``target`` are read.
 
     Attributes:
-        pad_id: the id or ids that are not tokens, which are dropped at every position. A padded tensor needs it.
+        pad_id: the id or ids that are not tokens. They are dropped at every position. A padded tensor needs it.
         tokenizer: for metrics of words, see ``_core.text.tokenizer_option``.
         samples: whether hypotheses may be samples, padded ids ``(segments, samples, width)``.
-        sentence_separator_id: an id between the sentences of a summary. It may be negative, and is then not padding.
+        sentence_separator_id: the id between the sentences of a summary. A negative one is not padding.
     """
 
     pad_id: int | Sequence[int] | None
@@ -78,11 +78,11 @@ class Reader(ABC):
 
     @abstractmethod
     def signature(self, kind: str) -> dict[str, str]:
-        """Return the settings that affect the score of a kind of input, or ``?`` before any, by name, as strings."""
+        """Return the settings that affect the score of a ``kind`` of input, by name. Before any input it is ``?``."""
 
     @abstractmethod
     def _text_options(self) -> dict[str, object]:
-        """Return the options that are for text only, by name, with None or False if they are not set."""
+        """Return the options for text, by name. Those that are not set are None or False."""
 
     @abstractmethod
     def _encode_text(self, segments: Segments) -> Sequence[Batch]:
@@ -90,7 +90,7 @@ class Reader(ABC):
 
     @property
     def can_stay_padded(self) -> bool:
-        """Whether padded ids on a device, or in a recorded graph, are read without a copy to the CPU."""
+        """Whether padded ids on a device, or in a recorded graph, need no copy to the CPU."""
         return True
 
     @property
@@ -99,7 +99,7 @@ class Reader(ABC):
         return pad_ids(self.pad_id) if self.samples else None
 
     def encode(self, segments: Segments | PaddedSegments) -> Batches:
-        """Turn segments that ``_core.text.input_forms`` has read into token ids, one batch for each kind of token.
+        """Turn the segments of ``_core.text.input_forms`` into token ids, one batch for each kind of token.
 
         Raises:
             TypeError: a token that is not hashable; a callable that returned an object of a wrong type.
@@ -117,11 +117,11 @@ class Reader(ABC):
         return [encode_tokens(segments)]
 
     def prepare(self, texts: Sequence[str]) -> Sequence[str]:
-        """Return texts as they are split into words or characters."""
+        """Return texts as they are before they are split into words or characters."""
         return list(map(str.lower, texts)) if self.lowercase else texts
 
     def check_text_options(self, kind: str) -> None:
-        """Raise ValueError for an option for text, if the segments are of another kind."""
+        """Raise ValueError for an option for text if the segments are of another kind."""
         for name, value in self._text_options().items():
             if is_for_text_only(value):
                 raise ValueError(
@@ -134,11 +134,11 @@ class Reader(ABC):
         warn_of_texts_as_tokens(segments.hypotheses, segments.references, segments.name_of)
 
     def _encode_ids(self, segments: Segments, dropped: tuple[int, ...]) -> Sequence[Batch]:
-        """Encode lists and 1-D tensors of ids, without those in ``dropped``."""
+        """Encode lists and 1-D tensors of ids, without the ids in ``dropped``."""
         return [number_ids(*flatten_ids(segments, dropped, None))]
 
     def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batches:
-        """Encode padded ids, those on a device without waiting for it."""
+        """Encode padded ids. Those on a device stay there, and nothing waits for it."""
         sides = segments.hypotheses, segments.references
         if counts_in_torch(*sides):
             from ngram_metrics._core.counting.padded_batch import pad_batch  # imports torch
@@ -149,7 +149,7 @@ class Reader(ABC):
         return [batch if self.sentence_separator_id is None else batch.without_sentence_ends()]
 
     def _check_options(self, segments: Segments | PaddedSegments) -> tuple[int, ...]:
-        """Return the ids that are not tokens, or raise ValueError for an option for text or padded ids without them."""
+        """Return the ids that are not tokens. Raise ValueError for options for text, and for a missing ``pad_id``."""
         self.check_text_options(segments.kind)
         padding = pad_ids(self.pad_id)
         if isinstance(segments, PaddedSegments) or any(segments.padded):
@@ -159,7 +159,7 @@ class Reader(ABC):
 
 @dataclass(frozen=True)
 class WordReader(Reader):
-    """Reads words, after ``lowercase`` by the ``tokenizer``, see ``_core.text.tokenizer_option``, which is checked.
+    """Reads words: ``lowercase`` first, then the ``tokenizer``, see ``_core.text.tokenizer_option``.
 
     With ``samples`` hypotheses may be padded ids ``(segments, samples, width)``.
     """
@@ -167,7 +167,7 @@ class WordReader(Reader):
     tokenizer: Tokenizer | None = None
     lowercase: bool = False
     pad_id: int | Sequence[int] | None = None
-    # Not compared: it changes nothing that both read.
+    # Not compared: it only decides whether samples are an error.
     samples: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -197,11 +197,11 @@ class WordReader(Reader):
 
 @dataclass(frozen=True)
 class CharacterReader(Reader):
-    """Reads characters, which may also be tokens: a ``str`` of one character, or another hashable.
+    """Reads characters. Tokens are characters too: a ``str`` of one character, or another hashable. So are ids.
 
     An emoji of several code points is several characters, as in sacrebleu. Whitespace is every character at which
-    ``str.split()`` splits, including the tab, the no-break space and the ideographic space. Ids are counted as
-    characters. With ``words``, for chrF++, words are read too, with punctuation split off.
+    ``str.split()`` splits, including the tab, the no-break space and the ideographic space. With ``words``, for chrF++,
+    words are read too, with punctuation split off.
     """
 
     lowercase: bool = False
@@ -240,18 +240,18 @@ class CharacterReader(Reader):
 def number_words(
     rule: WordRule, texts: Sequence[str], ranges: Iterable[slice], stem: Callable[[str], str] | None = None
 ) -> tuple[Integers, int]:
-    """Number the words of texts by a rule, or their stems, as ``number_tokens`` does.
+    """Number the words of texts by a rule, or the stems of these, as ``number_tokens`` does.
 
-    The ``ranges`` are texts of whole segments.
+    The ``ranges`` of texts do not cut segments.
     """
     parts = (rule.words(texts[some]) for some in ranges)
     if stem is not None:
-        parts = ([*map(stem, words)] for words in parts)  # the end of a text has no stem but itself
+        parts = ([*map(stem, words)] for words in parts)  # the stem of the end of a text is itself
     return number_tokens(parts, END_OF_TEXT)
 
 
 def encode_tokens(segments: Segments) -> Batch:
-    """Encode segments of tokens, or raise TypeError for one that is not hashable."""
+    """Encode segments of tokens, or raise TypeError for a token that is not hashable."""
     documents, counts = segments.interleave()
     ids, bound = number_documents(documents, portions(len(documents), counts), segments.name_interleaved)
     return batch_of(ids, bound, counts)
@@ -260,7 +260,7 @@ def encode_tokens(segments: Segments) -> Batch:
 def number_documents(
     documents: Sequence[Sequence[Hashable]], ranges: Iterable[slice], name_of: NameOf
 ) -> tuple[Integers, int]:
-    """Number the tokens of documents as ``number_tokens`` does; an error names the document."""
+    """Number the tokens of documents as ``number_tokens`` does. An error names the document."""
     parts = (
         [*chain.from_iterable(chain.from_iterable(zip(documents[some], repeat((_END,)), strict=False)))]
         for some in ranges
@@ -275,10 +275,10 @@ def number_documents(
 def flatten_ids(
     segments: Segments, dropped: Sequence[int], separator: int | None
 ) -> tuple[Integers, Integers, Integers | None]:
-    """Return all ids of lists and 1-D tensors, those of each document, and the references of each segment.
+    """Return all ids, the length of each document, and the number of references of each segment.
 
-    Ids in ``dropped`` are left out, but not the ``separator``. Another negative id raises ValueError, but in a row of a
-    padded tensor it is left out.
+    Ids in ``dropped`` are left out, except the ``separator``. Another negative id raises ValueError, unless it is in a
+    row of a padded tensor, where it is left out.
     """
     documents, counts = segments.interleave()
     tokens, lengths = _join_ids(documents)
@@ -305,7 +305,7 @@ def flatten_ids(
 
 
 def _join_ids(documents: Sequence[Any]) -> tuple[Integers, Integers]:
-    """Return the ids of documents, int64 or Python integers, and the number of ids of each document."""
+    """Return the ids of all documents, int64 or else Python integers, and the number of ids of each document."""
     lengths = np.fromiter(map(len, documents), np.int64, len(documents))
     tensors = tensor_types()
     if documents and all(isinstance(document, tensors) for document in documents):

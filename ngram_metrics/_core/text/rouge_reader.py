@@ -1,14 +1,14 @@
 """How ROUGE reads ``preds`` and ``target``: whole texts, and for ROUGE-Lsum their sentences.
 
-Text. The default is rouge_score's rule, ``ROUGE_WORDS`` in ``_core/text/word_rules.py``: lowercase, keep ``a-z0-9``. A
-``normalizer`` takes a text and returns the text to tokenize; a ``tokenizer`` returns the words. As in torchmetrics, a
-callable ``tokenizer`` without a ``normalizer`` gets the text after this ASCII rule. A tokenizer given by name, or a
-Hugging Face tokenizer, gets the original text. Empty words are dropped; Porter stemming,
-``_core.text.stemmer``, is the last step.
+Text. The default is rouge_score's rule, ``ROUGE_WORDS`` in ``_core.text.word_rules``: lowercase, and keep ``a-z0-9``. A
+``normalizer`` turns a text into the text to tokenize, and a ``tokenizer`` returns the words. As in torchmetrics, a
+callable ``tokenizer`` without a ``normalizer`` gets the text after the ASCII rule. A tokenizer given by name, or a
+Hugging Face tokenizer, gets the original text. Empty words are dropped. Porter stemming, ``_core.text.stemmer``, is the
+last step.
 
-Sentences. A sentence is a line, as in rouge_score, or an item that ``sentence_splitter`` returns, such as
-``nltk.sent_tokenize`` for torchmetrics' numbers. Ids are split at ``sentence_separator_id``, which is not a token; else
-a document of tokens or ids is one sentence.
+Sentences. A sentence is a line, as in rouge_score, or an item that ``sentence_splitter`` returns.
+``nltk.sent_tokenize`` gives torchmetrics' numbers. Ids are split at ``sentence_separator_id``, which is not a token.
+Other documents of tokens or ids are one sentence.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ from ngram_metrics._core.text.word_rules import ROUGE_WORDS, rouge_text
 if TYPE_CHECKING:
     from ngram_metrics._core.text.reader import Batches
 
-#: The tokenizers that split words at newlines, so that a text has the words of its lines.
+#: Tokenizers that split at newlines, so the words of a text are those of its lines.
 _SPLIT_AT_LINES = (None, "unicode")
 
 
 @dataclass(frozen=True)
 class RougeReader(Reader):
-    """Reads words and, with ``sentences``, for ROUGE-Lsum, sentences.
+    """Reads words, and for ROUGE-Lsum the ``sentences`` too.
 
-    The other settings are those of ``ngram_metrics.ROUGEScore``, and wrong ones raise TypeError, ValueError or,
-    for a tokenizer whose package is not installed, ModuleNotFoundError.
+    The other settings are those of ``ngram_metrics.ROUGEScore``. Wrong ones raise TypeError, ValueError or, if the
+    package of a tokenizer is not installed, ModuleNotFoundError.
     """
 
     use_stemmer: bool = False
@@ -86,7 +86,7 @@ class RougeReader(Reader):
             check_id(int(separator), "sentence_separator_id")
 
     def signature(self, kind: str) -> dict[str, str]:
-        """Return the settings that affect the score, as strings, with ``rule`` for rouge_score's rule."""
+        """Return the settings that affect the score. ``rule`` is rouge_score's rule."""
         rule = "none" if reads_text_as_it_is(self.tokenizer) else "rule"
         fields = {"norm": rule if self.normalizer is None else callable_name(self.normalizer)}
         words = tokenizer_signature(self.tokenizer, kind)
@@ -104,12 +104,12 @@ class RougeReader(Reader):
 
     @property
     def follows_ascii_rule(self) -> bool:
-        """Whether the ASCII rule is applied to a text, so that only a-z and 0-9 remain."""
+        """Whether the ASCII rule applies, so that only a-z and 0-9 remain of a text."""
         return self.normalizer is None and not reads_text_as_it_is(self.tokenizer)
 
     @property
     def can_stay_padded(self) -> bool:
-        """Whether summaries are whole documents: their sentences are compared on the CPU."""
+        """Whether documents are not split into sentences. Sentences are compared on the CPU."""
         return self.sentence_separator_id is None or not self.sentences
 
     def _encode_text(self, segments: Segments) -> Sequence[Batch]:
@@ -130,7 +130,7 @@ class RougeReader(Reader):
         return batches
 
     def _encode_sentences(self, texts: Sequence[str], counts: Integers | None, name_of: NameOf) -> Batch:
-        """Return the words of texts with the ends of sentences."""
+        """Return a batch of the words of texts, with the ends of their sentences."""
         split = self._split_sentences(texts, name_of)
         sentences = np.fromiter(map(len, split), np.int64, len(split))  # (documents,)
         stops = np.append(0, sentences.cumsum())
@@ -144,7 +144,7 @@ class RougeReader(Reader):
         return batch_of(ids, bound, counts)
 
     def _split_sentences(self, texts: Sequence[str], name_of: NameOf) -> list[Sequence[str]]:
-        """Return the sentences of each text, at least one: its lines, or what a caller's splitter returns."""
+        """Return the sentences of each text, at least one: its lines, or what the caller's splitter returns."""
         if self.sentence_splitter is None:
             return [text.split("\n") for text in texts]
         split = call_each(self.sentence_splitter, "sentence_splitter", "str", texts, name_of)
@@ -172,7 +172,7 @@ class RougeReader(Reader):
         return number_documents(documents, ranges, name_of)
 
     def _normalize(self, texts: Sequence[str], name_of: NameOf) -> list[str]:
-        """Return what a caller's normalizer makes of each text, or raise TypeError if that is not text."""
+        """Call the caller's normalizer on each text, and raise TypeError if it does not return text."""
         assert self.normalizer is not None
         normalized = [*map(self.normalizer, texts)]
         for index, text in enumerate(normalized):
@@ -191,7 +191,7 @@ class RougeReader(Reader):
         return self._split_summaries(number_padded(hypotheses, references, dropped, self.sentence_separator_id))
 
     def _split_summaries(self, summaries: Batch) -> Sequence[Batch]:
-        """Return whole documents and, if there are several sentences in one, documents with the ends of sentences."""
+        """Return whole documents and, if any has several sentences, the documents with the ends of sentences."""
         if not (summaries.ids == END_OF_SENTENCE).any():
             return [summaries]
         words = summaries.without_sentence_ends()

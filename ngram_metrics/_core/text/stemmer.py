@@ -2,9 +2,9 @@
 
 The stems are those of ``nltk.stem.porter.PorterStemmer()``, in its default mode, word for word.
 
-A letter other than a, e, i, o and u is a consonant, but a y after a consonant is a vowel. The measure of a stem is how
-many times a vowel is followed by a consonant. A rule replaces a suffix if the measure of what is before it is large
-enough. In each of the steps 2, 3 and 4 only the rule of the longest suffix that the word has is tried.
+The letters a, e, i, o and u are vowels, and so is a y after a consonant. All others are consonants. The measure of a
+stem is how many times a consonant follows a vowel. A rule replaces a suffix if the measure of the part before it is
+large enough. Each of the steps 2, 3 and 4 tries only the rule with the longest suffix of the word.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from functools import lru_cache
 
-#: A suffix, the number of letters that are cut off, and what replaces them.
+#: A suffix, the number of letters to cut off, and what replaces them.
 _Rule = tuple[str, int, str]
 
 _IRREGULAR = {
@@ -27,9 +27,9 @@ _KINDS = defaultdict(lambda: "c", {**dict.fromkeys(map(ord, "aeiou"), "v"), ord(
 
 
 def _rules(written: str) -> dict[str, list[_Rule]]:
-    """Return rules by the last two letters of their suffix, so that few are compared with a word.
+    """Return rules by the last two letters of their suffix, so that only a few are tried on a word.
 
-    They are written ``suffix>replacement``, longer suffixes first. The letters before ``|`` are part of the suffix, but
+    They are written ``suffix>replacement``, longer suffixes first. The letters before ``|`` belong to the suffix, but
     stay.
     """
     rules: dict[str, list[_Rule]] = {}
@@ -40,7 +40,7 @@ def _rules(written: str) -> dict[str, list[_Rule]]:
     return rules
 
 
-#: The rules of steps 2 to 4, and the measure that they need. nltk tries one rule of step 2 before the others.
+#: The rules of steps 2 to 4, and the measure that each step needs. nltk tries one rule before step 2.
 _STEPS = (
     (_rules("alli>al"), 1),
     (_rules("""
@@ -54,12 +54,12 @@ _STEPS = (
 
 @lru_cache(maxsize=1 << 16)
 def rouge_stem(word: str) -> str:
-    """Return the stem of a ``str`` as rouge_score does: words of up to three characters stay as they are."""
+    """Return the stem of a ``str`` as rouge_score does: words of up to three characters do not change."""
     return porter_stem(word) if len(word) > 3 else word
 
 
 def porter_stem(word: str) -> str:
-    """Return the stem of a ``str``, a word, in lower case.
+    """Return the stem of a word, in lower case.
 
     Example:
         >>> from ngram_metrics._core.text.stemmer import porter_stem

@@ -1,9 +1,9 @@
 """Tokenizers: the values that ``tokenizer`` accepts, and how external tokenizers are called.
 
-None splits at whitespace. A name is ``"unicode"`` or one of sacrebleu's tokenizers: all are rules of
-``_core.text.word_rules``, except the two that use MeCab, which are sacrebleu's code. A callable takes one text
-and returns its tokens. A Hugging Face tokenizer returns the ids of the whole batch at once, a sentencepiece model its
-pieces. Importing this module imports no torch.
+None splits at whitespace. A name is ``"unicode"`` or one of sacrebleu's tokenizers. Names are rules of
+``_core.text.word_rules``, except the two that use MeCab: these call sacrebleu. A callable takes one text and returns
+its tokens. A Hugging Face tokenizer returns the ids of a whole batch, and a sentencepiece model the pieces. This module
+does not import torch.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from ngram_metrics._core.text.word_rules import RULES, WordRule
 #: The rules of ``_core.text.word_rules``, and sacrebleu's tokenizers that use MeCab.
 TokenizerName: TypeAlias = Literal["13a", "char", "intl", "ja-mecab", "ko-mecab", "none", "unicode", "zh"]
 _NAMES: list[str] = list(get_args(TokenizerName))
-#: From texts, and a function that names them, to the tokens of each text.
+#: From texts, and the function for their names in errors, to the tokens of each text.
 BatchTokenizer = Callable[[Sequence[str], NameOf], Sequence[Sequence[Hashable]]]
 
 _Item = TypeVar("_Item")
-#: The tokenizers that run sacrebleu's code, and their classes.
+#: The tokenizers that call sacrebleu, and their classes there.
 _OF_SACREBLEU = {"ja-mecab": "tokenizer_ja_mecab.TokenizerJaMecab", "ko-mecab": "tokenizer_ko_mecab.TokenizerKoMecab"}
-#: Other names in sacrebleu: these tokenizers download a model when they are first used.
+#: sacrebleu's other tokenizers. They download a model when first used.
 _DOWNLOADING = ("spm", "flores101", "flores200", "spBLEU-1K")
 
 
@@ -37,7 +37,7 @@ def rule_of(tokenizer: object) -> WordRule | None:
 
 
 def check_tokenizer(tokenizer: object) -> None:
-    """Raise the errors of ``batch_tokenizer`` for an external tokenizer, and none for a rule."""
+    """Raise the errors of ``batch_tokenizer`` for an external tokenizer. A rule needs no check."""
     if rule_of(tokenizer) is None:
         batch_tokenizer(tokenizer)
 
@@ -46,8 +46,12 @@ def batch_tokenizer(tokenizer: Any) -> BatchTokenizer:
     """Return the function that tokenizes a batch with an external tokenizer.
 
     It is ``"ja-mecab"`` or ``"ko-mecab"``, a callable ``str -> sequence of hashables``, a ``tokenizers.Tokenizer``, a
-    tokenizer of ``transformers``, or a ``sentencepiece.SentencePieceProcessor``. Anything else raises TypeError, an
-    unknown name or one that is set to truncate ValueError, and one that is not installed ModuleNotFoundError.
+    tokenizer of ``transformers``, or a ``sentencepiece.SentencePieceProcessor``.
+
+    Raises:
+        TypeError: another object.
+        ValueError: an unknown name, or a tokenizer that truncates.
+        ModuleNotFoundError: MeCab is not installed.
     """
     if isinstance(tokenizer, str):
         return partial(_call_sacrebleu, _sacrebleu_tokenizer(tokenizer))
@@ -69,7 +73,7 @@ def batch_tokenizer(tokenizer: Any) -> BatchTokenizer:
 
 
 def is_for_text_only(option: object) -> bool:
-    """Return whether an option is an error for tokens and ids. The name of a tokenizer is not: it is ignored."""
+    """Return whether an option is an error for tokens and ids. The name of a tokenizer is not: they ignore it."""
     return not (option is None or option is False or isinstance(option, str))
 
 
@@ -93,7 +97,7 @@ def tokenizer_signature(tokenizer: Any, kind: str = "text") -> dict[str, str]:
     elif package == "sentencepiece":
         name = f"spm[{_sha256(tokenizer.serialized_model_proto())}]"
     else:
-        # A model may have several revisions under one name.
+        # A name alone does not tell apart the revisions of a model.
         backend = getattr(tokenizer, "backend_tokenizer", None)
         digest = _digest(backend) if vocabulary_package(backend) == "tokenizers" else ""
         revision = ",".join(filter(None, [getattr(tokenizer, "name_or_path", ""), digest]))
@@ -102,7 +106,7 @@ def tokenizer_signature(tokenizer: Any, kind: str = "text") -> dict[str, str]:
 
 
 def callable_name(function: object) -> str:
-    """Return the qualified name of a function or of a callable's class, with the arguments of a partial."""
+    """Return the qualified name of a function or of a callable's class. A partial adds its arguments."""
     if isinstance(function, partial):
         fixed = [("", value) for value in function.args] + [
             (f"{name}=", value) for name, value in function.keywords.items()
@@ -116,30 +120,30 @@ def callable_name(function: object) -> str:
 
 def _digest(tokenizer: Any) -> str:
     """Return a digest of the vocabulary and the rules of a tokenizer."""
-    import json  # a rule needs no digest
+    import json  # imported lazily: most tokenizers need no digest
 
     settings = json.loads(tokenizer.to_str())
-    for name in ("padding", "truncation"):  # these change from call to call, but not the counts
+    for name in ("padding", "truncation"):  # these may change between calls, and do not affect the counts
         settings.pop(name, None)
     return _sha256(json.dumps(settings, sort_keys=True).encode())
 
 
 def installed_version(package: str) -> str:
-    """Return the version of a package that is installed."""
-    from importlib.metadata import version  # takes as long to import as the rest of the command
+    """Return the version of an installed package."""
+    from importlib.metadata import version  # imported lazily: it loads the email package
 
     return version(package)
 
 
 def _sha256(content: bytes) -> str:
-    """Return the first digits of a digest."""
-    from hashlib import sha256  # OpenSSL takes time to load, and rules need no digest
+    """Return the first digits of the SHA-256."""
+    from hashlib import sha256  # imported lazily: it loads OpenSSL
 
     return sha256(content).hexdigest()[:8]
 
 
 def reads_text_as_it_is(tokenizer: object) -> bool:
-    """Return whether a tokenizer normalizes text itself: one given by name, or one with a vocabulary."""
+    """Return whether a tokenizer gets the original text: one given by name, or one with a vocabulary."""
     return isinstance(tokenizer, str) or vocabulary_package(tokenizer) is not None
 
 
@@ -175,7 +179,7 @@ def _sacrebleu_tokenizer(name: str) -> Any:
 
 
 def _call_sacrebleu(tokenizer: Callable[[str], str], texts: Sequence[str], name_of: NameOf) -> list[list[str]]:
-    # sacrebleu strips whitespace at the right end before it tokenizes, and splits the result at whitespace.
+    # As sacrebleu does: strip whitespace at the right end, and split the result at whitespace.
     return [tokenizer(text.rstrip()).split() for text in texts]
 
 
@@ -199,7 +203,7 @@ def _call_transformers(tokenizer: Any, texts: Sequence[str], name_of: NameOf) ->
         padding=False,
         return_attention_mask=False,
         return_token_type_ids=False,
-        verbose=False,  # no warning about texts longer than the model's limit
+        verbose=False,  # no warning about texts beyond the model's limit
     )["input_ids"]
 
 
@@ -219,7 +223,7 @@ _CALLS: dict[str, Callable[[Any, Sequence[str], NameOf], Sequence[Sequence[Hasha
 def call_each(
     function: Callable[[str], Sequence[_Item]], name: str, items: str, texts: Sequence[str], name_of: NameOf
 ) -> list[Sequence[_Item]]:
-    """Return what a caller's function returns for each text, or raise TypeError if that is no sequence of ``items``."""
+    """Call a caller's function on each text, and raise TypeError if it does not return a sequence of ``items``."""
     results = []
     for index, text in enumerate(texts):
         result = function(text)

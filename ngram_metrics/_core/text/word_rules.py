@@ -1,8 +1,8 @@
-"""What a word is: one table of rules, and the words of many texts or of one.
+"""What a word is: one table of rules, and the words of texts.
 
-Each rule gives the same words as the tokenizer after which it is named. All texts are joined, a line feed around each;
-expressions put spaces around what is a word by itself; and ``str.split`` parts each line at whitespace. So no word
-contains whitespace, and no step but the last is taken text by text.
+Each rule gives the same words as the tokenizer that it is named after. All texts are joined, with a line feed between
+them. Expressions put spaces around characters that are words of their own, and ``str.split`` splits each line at
+whitespace. So no word contains whitespace, and only the last step runs text by text.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from functools import cache, partial
 from itertools import chain, groupby
 from typing import NamedTuple
 
-#: What follows the words of a text, and is no word of any rule.
+#: Follows the words of each text. No rule has it as a word.
 END_OF_TEXT = "\n"
 
-#: The letters and digits of Han, Hiragana and Katakana: the first and the last code point of each range. They are the
-#: letters and numbers (category L or N) of Unicode 17.0 that are used with one of the three scripts (property
-#: Script_Extensions), such as iteration marks, the ideographic zero and the prolonged sound mark, and all half-width
-#: forms with their marks, even the middle dot (U+FF65).
+#: The letters and digits of Han, Hiragana and Katakana: the first and the last code point of each range. They are all
+#: letters and numbers (category L or N) of Unicode 17.0 with one of these scripts in Script_Extensions. That includes
+#: iteration marks, the ideographic zero and the prolonged sound mark. All half-width forms with their marks are added,
+#: even the middle dot (U+FF65).
 HAN_AND_KANA_RANGES = (
     (0x3005, 0x3007), (0x3021, 0x3029), (0x3031, 0x3035), (0x3038, 0x303C), (0x3041, 0x3096), (0x309D, 0x309F),
     (0x30A1, 0x30FA), (0x30FC, 0x30FF), (0x3192, 0x3195), (0x31F0, 0x31FF), (0x3220, 0x3229), (0x3280, 0x3289),
@@ -32,8 +32,8 @@ HAN_AND_KANA_RANGES = (
     (0x2F800, 0x2FA1D), (0x30000, 0x3134A), (0x31350, 0x33479),
 )  # fmt: skip
 
-#: The letters (category L) of Thai, Lao, Burmese and Khmer, which have no spaces between words. To find words in these
-#: scripts takes a dictionary, as Unicode's rules for words (UAX 29) say.
+#: The letters (category L) of Thai, Lao, Burmese and Khmer. These scripts have no spaces between words, and finding
+#: words in them takes a dictionary, as Unicode's rules for words (UAX 29) say.
 SOUTHEAST_ASIAN_RANGES = (
     (0x0E01, 0x0E30), (0x0E32, 0x0E33), (0x0E40, 0x0E46), (0x0E81, 0x0E82), (0x0E84, 0x0E84), (0x0E86, 0x0E8A),
     (0x0E8C, 0x0EA3), (0x0EA5, 0x0EA5), (0x0EA7, 0x0EB0), (0x0EB2, 0x0EB3), (0x0EBD, 0x0EBD), (0x0EC0, 0x0EC4),
@@ -43,8 +43,8 @@ SOUTHEAST_ASIAN_RANGES = (
     (0xAA7A, 0xAA7A), (0xAA7E, 0xAA7F),
 )  # fmt: skip
 
-#: The ranges that sacrebleu's ``zh`` treats as Chinese. Two of them should be beyond U+FFFF, but ``\\u`` takes four
-#: digits: they are read as U+2001 to U+2A6D and U+2F81 to U+2FA1, which contain dashes, arrows and mathematics.
+#: The ranges that sacrebleu's ``zh`` treats as Chinese. Two of them were meant to be beyond U+FFFF. But ``\\u`` takes
+#: four digits, so they are U+2001 to U+2A6D and U+2F81 to U+2FA1, with dashes, arrows and mathematics.
 CHINESE_RANGES = (
     (0x2001, 0x2A6D), (0x2E80, 0x2EFF), (0x2F00, 0x2FDF), (0x2FF0, 0x303F), (0x3100, 0x312F), (0x31A0, 0x31BF),
     (0x31C0, 0x31EF), (0x3200, 0x4DB5), (0x4E00, 0x9FBB), (0xF900, 0xFA2D), (0xFA30, 0xFA6A), (0xFA70, 0xFAD9),
@@ -56,17 +56,17 @@ class WordRule(NamedTuple):
     """A rule for what is a word.
 
     Attributes:
-        prepare: rewrites a text first. Its words stand in the result one after another, ROUGE's in lower case.
-        set_apart: takes rewritten texts, a line feed before and after each, and puts whitespace between words.
+        prepare: rewrites a text. The result contains its words in order; ROUGE lowercases them later.
+        set_apart: puts whitespace between the words of rewritten texts, which have a line feed before and after each.
     """
 
     prepare: Callable[[str], str] = str
     set_apart: Callable[[str], str] = str
 
     def words(self, texts: Sequence[str]) -> list[str]:
-        r"""Return the words of each text and after them ``END_OF_TEXT``.
+        r"""Return the words of all texts, with ``END_OF_TEXT`` after those of each text.
 
-        Those of ``["a b", "c"]`` are ``["a", "b", "\n", "c", "\n"]``.
+        For ``["a b", "c"]`` they are ``["a", "b", "\n", "c", "\n"]``.
         """
         prepared = [self.prepare(text).replace("\n", " ") for text in texts]
         words: list[str] = []
@@ -77,17 +77,17 @@ class WordRule(NamedTuple):
 
 
 class _StopClasses(NamedTuple):
-    """The characters of a rule that splits off stops, such as ``.`` and ``,``, as they are written in an expression.
+    """The characters of a rule that splits off stops such as ``.`` and ``,``, as insides of regular expression classes.
 
-    A stop stays in a word only if a number follows. A single stop must follow a number too, and joins the two. The last
-    stop of a run begins a word instead. As mteval matches stops two characters at a time, an odd run must then follow a
+    A stop stays in a word only before a number. A single stop must also follow a number, and joins the two. In a run of
+    stops the last one begins the word. mteval matches stops two characters at a time, so an odd run must follow a
     number, and an even run anything else.
 
     Attributes:
-        symbols: words by themselves.
-        stops: words by themselves, except those that numbers keep.
-        numbers: they keep stops, and part hyphens.
-        hyphen: a word by itself after a number.
+        symbols: are always words of their own.
+        stops: are words of their own, except where numbers keep them.
+        numbers: keep stops, and split off hyphens.
+        hyphen: is a word of its own after a number.
         edge_is_number: whether the beginning and the end of a text count as numbers.
     """
 
@@ -105,7 +105,7 @@ def _set_stops_apart(classes: _StopClasses, texts: str) -> str:
 
 @cache
 def _stop_expression(classes: _StopClasses) -> re.Pattern[str]:
-    """Return an expression for runs of characters that are words by themselves."""
+    """Return an expression for runs of characters that are words of their own."""
     symbols, stops, numbers = map(_with_categories, classes[:3])
     edges = "\n" if classes.edge_is_number else ""
     symbol, stop, number, other = f"[{symbols}]", f"[{stops}]", f"[{numbers}{edges}]", f"[^{numbers}{edges}{stops}]"
@@ -126,53 +126,55 @@ def _stop_expression(classes: _StopClasses) -> re.Pattern[str]:
 
 
 def _set_scripts_apart(texts: str) -> str:
-    """Put spaces around Han and kana, around letters of Southeast Asia with their marks, and in place of other signs.
+    """Put spaces around each Han and kana character and each Southeast Asian letter with its marks.
 
     Letters and numbers of other scripts form words, with the marks and format characters that follow them (rule WB4 of
-    UAX 29), such as the zero-width joiners of Persian and Hindi. Elsewhere marks and format characters are in no word.
+    UAX 29), such as the zero-width joiners of Persian and Hindi. Spaces replace everything else.
     """
     others, heads, alone = _script_expressions()
-    # The underscore is in \w, and the zero-width space is a format character, but both part words.
+    # The underscore is in \w, and the zero-width space is a format character, but both separate words.
     texts = others.sub(" ", texts.replace("_", " ").replace("\u200b", " "))
     return _set_characters_apart(alone, " ".join(heads.split(texts)))
 
 
 @cache
 def _script_expressions() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Return expressions for what is in no word, for letters with their marks, and for runs of Han and kana."""
-    alone, heads, marks = _class(HAN_AND_KANA_RANGES), _class(SOUTHEAST_ASIAN_RANGES), _with_categories(r"\p{M}\p{F}")
-    # \w has the letters and numbers of all scripts. Of marks the whole run is replaced, unless it follows a letter.
+    """Return expressions for what no word contains, for letters with their marks, and for runs of Han and kana."""
+    alone = _class(HAN_AND_KANA_RANGES)
+    heads = _class(SOUTHEAST_ASIAN_RANGES)
+    marks = _with_categories(r"\p{M}\p{F}")
+    # \w has the letters and numbers of all scripts. A run of marks is replaced as a whole, unless it follows a letter.
     others = rf"[^\w\s{alone}](?:(?<![{marks}])|(?<![{marks}].)(?<![^\W{alone}].)[{marks}]*)"
     runs = f"([{_among_few_ranges(alone)}](?<=[{alone}])[{alone}]*)"
     return re.compile(others), re.compile(f"([{heads}][{marks}]*)"), re.compile(runs)
 
 
 def _set_characters_apart(runs: re.Pattern[str], texts: str) -> str:
-    """Put spaces around each character of the runs that an expression matches as a group."""
+    """Put spaces around each character of the runs in the group of an expression."""
     parts = runs.split(texts)
     parts[1::2] = map(" ".join, parts[1::2])
     return " ".join(parts)
 
 
 def _set_punctuation_apart(texts: str) -> str:
-    """Put a space before the last character of each word if it is punctuation, else after the first: chrF's words."""
+    """Split a punctuation character off the end of each word, or else off its beginning: chrF's words."""
     return " ".join(_CHRF_PUNCTUATION.split(texts))
 
 
 def _fold_to_ascii(texts: str) -> str:
-    """Put a space in place of all but ASCII letters and digits, which get lower case: rouge_score's words."""
-    if "\u0130" in texts or "\u212a" in texts:  # their lower case has a letter of ASCII
+    """Lowercase ASCII letters, and put a space in place of all but these and digits: rouge_score's words."""
+    if "\u0130" in texts or "\u212a" in texts:  # their lower case contains an ASCII letter
         texts = texts.lower()
     return texts.encode("latin-1", "replace").translate(_FOLDED_BYTES).decode("ascii")
 
 
 def rouge_text(text: str) -> str:
-    """Return the text that a tokenizer of ROUGE gets: in lower case, with a space for each run of other characters."""
+    """Return the text for a tokenizer of ROUGE: in lower case, with a space for each run outside a-z and 0-9."""
     return re.sub("[^a-z0-9]+", " ", text.lower())
 
 
 def _unescape(text: str) -> str:
-    """Return a text as 13a splits it: without trailing whitespace, escapes replaced."""
+    """Return a text as 13a splits it: with escapes replaced and without trailing whitespace."""
     text = text.rstrip()
     if "&" in text or "\n" in text or "<skipped>" in text:
         for escape, character in _ESCAPES:
@@ -193,7 +195,7 @@ def _lower_and_compose(text: str) -> str:
 
 
 def _order_marks(run: re.Match[str]) -> str:
-    """Return a run of marks in Unicode's canonical order, which ``unicodedata`` finds in quadratic time."""
+    """Return a run of marks in Unicode's canonical order. ``unicodedata`` would take quadratic time for it."""
     decomposed = chain.from_iterable(map(partial(unicodedata.normalize, "NFD"), run[0]))
     parts = groupby(decomposed, key=lambda character: unicodedata.combining(character) > 0)
     return "".join(chain.from_iterable(sorted(part, key=unicodedata.combining) for _, part in parts))
@@ -204,12 +206,12 @@ def _class(ranges: Sequence[tuple[int, int]]) -> str:
 
 
 def _among_few_ranges(characters: str) -> str:
-    """Return the inside of a larger class that takes little time: ``re`` tries ranges beyond U+FFFF one by one."""
+    """Return the inside of a larger class with few ranges, because ``re`` tries ranges beyond U+FFFF one by one."""
     return re.sub("[\U00010000-\U0010ffff]-?", "", characters) + "\U00010000-\U0010ffff"
 
 
 def _with_categories(characters: str) -> str:
-    r"""Return the inside of a class with all characters of a general category of Unicode for its ``\p{...}``.
+    r"""Replace ``\p{...}`` in the inside of a class by all characters of that general category of Unicode.
 
     ``\p{F}`` is the category Cf, format characters.
     """
@@ -218,9 +220,9 @@ def _with_categories(characters: str) -> str:
 
 @cache
 def _categories() -> dict[str, str]:
-    """Return the characters by the first letters of their general categories, for a class of an expression."""
+    """Return the inside of a class for each general category, by its first letter."""
     classes = dict.fromkeys("FMNPS", "")
-    for first, stop in ((0, 0x20000), (0xE0000, 0xE01F0)):  # between them are ideographs, and beyond is private use
+    for first, stop in ((0, 0x20000), (0xE0000, 0xE01F0)):  # ideographs lie between, and private use beyond
         categories = "".join(map(unicodedata.category, map(chr, range(first, stop)))).replace("Cf", "F ")[::2]
         for run in re.finditer(r"([FMNPS])\1*", categories):
             classes[run[1]] += _class([(first + run.start(), first + run.end() - 1)])
@@ -229,9 +231,9 @@ def _categories() -> dict[str, str]:
 
 #: What 13a replaces, in this order.
 _ESCAPES = (("<skipped>", ""), ("-\n", ""), ("\n", " "), ("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
-#: A long run of characters that may be combining marks, which are neither ASCII nor letters, digits or spaces.
+#: A long run of possible combining marks: characters that are not ASCII, letters, digits or spaces.
 _MANY_MARKS = r"[^\w\s\x00-\x7f]{32,}"
-#: The ASCII punctuation that 13a makes words by themselves: all but the apostrophe, the stops and the hyphen.
+#: The ASCII punctuation that 13a always splits off: all but the apostrophe, the stops and the hyphen.
 _SYMBOLS = r"!-&(-+/:-@\[-`{-~"
 _MTEVAL = _StopClasses(_SYMBOLS, ".,", "0-9", r"\-")
 _CHINESE = _MTEVAL._replace(symbols=_SYMBOLS + _class(CHINESE_RANGES), edge_is_number=True)
@@ -241,7 +243,7 @@ _CHRF_PUNCTUATION = re.compile(rf"([{_PUNCTUATION}](?:(?!\S)|(?<!\S.)(?=\S*[^\s{
 _KEPT_BYTES = f"\n{string.digits}{string.ascii_lowercase}".encode()
 _FOLDED_BYTES = bytes(byte if byte in _KEPT_BYTES else ord(" ") for byte in bytes(range(256)).lower())
 
-#: The rules by the values that ``tokenizer`` takes: sacrebleu's rules under sacrebleu's names, and ours.
+#: The rules by the values of ``tokenizer``: sacrebleu's rules under sacrebleu's names, and ours.
 RULES: dict[str | None, WordRule] = {
     None: WordRule(),
     "none": WordRule(),
