@@ -100,7 +100,8 @@ class GroupedMetric(Accumulator[None]):
         Raises:
             ValueError: an index out of range; ranks that counted different kinds of input, or have other settings.
         """
-        if outside := int(self.segments[-1]):
+        outside = 0 if self.segments.is_meta else int(self.segments[-1])
+        if outside:
             raise ValueError(f"{outside} indices of groups are out of range: expected 0 to {len(self.groups) - 1}")
         self._warn_of_score()
         scores = self._score_sums(lambda state: state[:-1], math.nan)

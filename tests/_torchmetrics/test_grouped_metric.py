@@ -158,6 +158,7 @@ def test_groups_on_a_device_are_not_read():
     with no_crossings():
         for _ in range(2):
             grouped.update(ids, ids, torch.zeros(4, dtype=torch.int64, device="meta"))
+        assert {value.shape for value in grouped.compute().values()} == {()}
 
 
 def test_an_index_out_of_range_on_a_device_is_an_error_of_compute():

@@ -111,11 +111,14 @@ def warn_of_markers(hypotheses: Sequence[str], references: Sequence[str]) -> Non
 def warn_of_words_as_texts(hypotheses: Sequence[str], references: Sequence[str]) -> None:
     """Warn if the texts look like the words of one sentence: by frequent words, or by an end at the last text alone.
 
-    Answers and labels of one word do not.
+    Answers and labels of one word do not, and neither do texts in scripts without spaces between words.
     """
     if not (_are_words(hypotheses) and _are_words(references)):
         return
     words = [*hypotheses, *references]
+    joined = " ".join(words)
+    if any(re.search(letters, joined) for letters, _ in _WITHOUT_BLANKS):
+        return
     ends = [[word.endswith(_ENDS) for word in side] for side in (hypotheses, references)]
     frequent = sum(_WORD_OF_SENTENCES.fullmatch(word) is not None for word in words)
     if 8 * frequent >= len(words) or all(side[-1] and not any(side[:-1]) for side in ends):

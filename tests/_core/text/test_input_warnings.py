@@ -320,6 +320,8 @@ ORDINARY = [
     ["▁▂▃▅▂▇", "cpu ▁▂▃", "▁", "a ▁ b"],
     ["[1] siehe [SEPT]", "<p>Größe</p>", "<unk> token", "[MASK]"],
     ["我喜欢猫。", "他在家。", "今天下雨。", "好的。"],
+    ["你好", "今天下雨", "他在家", "真的吗?"],
+    ["สวัสดีครับ", "ขอบคุณมาก", "ไปไหนมา", "จริงหรือ?"],
     ["the cat sat on the mat", "no </s>", "it is a dog", "it rains"],
     ["yes", "no", "yes", "no", "maybe", "unknown"],
     ["Paris", "1912", "blue", "the", "Berlin.", "42", "Goethe", "red", "Rome"],
