@@ -1,4 +1,4 @@
-"""The arguments of the command, checked before a file is read."""
+"""The arguments of the command. They are checked before any file is read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ references a text or a list of texts, and - is standard input. NAME=FILE names a
 def parse_arguments(words: Sequence[str] | None = None) -> Namespace:
     """Parse the words after the name of the program, by default those of this process, or exit with code 2.
 
-    ``systems`` and ``references`` are files by name, and ``baseline`` is the name of a system or None.
+    In the result ``systems`` and ``references`` are files by name, and ``baseline`` is the name of a system or None.
     """
     parser = _make_parser()
     options = parser.parse_intermixed_args(words)
@@ -128,7 +128,7 @@ def _parse_level(text: str) -> float:
 
 
 def _name_files(parser: ArgumentParser, kind: str, words: Sequence[str]) -> dict[str, str]:
-    """Return files by name: NAME of ``NAME=FILE``, or the last part of the path, or all of it if two end alike."""
+    """Return files by name: the NAME of ``NAME=FILE``, else the last part of the path, or the path if two end alike."""
     named = list(map(_split_name, words))
     last_parts = [os.path.basename(file) for name, file in named if not name]
     differ = len(set(last_parts)) == len(last_parts)
@@ -158,7 +158,7 @@ def _find_baseline(parser: ArgumentParser, word: str, systems: dict[str, str]) -
 
 
 def _check_text_options(parser: ArgumentParser, options: Namespace) -> None:
-    """Exit with an error if an option for text has no effect."""
+    """Exit with an error if an option for text has no effect on the metrics."""
     for option, flag in TEXT_OPTIONS.items():
         if getattr(options, option) and not any(option in entry_of(name).text_options for name in options.metrics):
             parser.error(f"{flag} is for {_list_takers(option)}, and does nothing for {', '.join(options.metrics)}")

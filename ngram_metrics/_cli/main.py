@@ -1,4 +1,4 @@
-"""From arguments to an exit code: 0, 1 for an error, 2 for wrong arguments."""
+"""Run the command. The exit code is 0, 1 for an error, or 2 for wrong arguments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ``arguments`` are the words after the name of the program, None for those of this process.
     """
     options = parse_arguments(arguments)
-    if isinstance(sys.stdout, io.TextIOWrapper):  # in Windows a pipe may be unable to encode names
+    if isinstance(sys.stdout, io.TextIOWrapper):  # the default encoding of a pipe in Windows may not encode names
         sys.stdout.reconfigure(encoding="utf-8")
     with _one_line_warnings():
         try:
@@ -65,7 +65,8 @@ def _run(options: Namespace) -> None:
 def _list_segments(result: Evaluation) -> Iterator[str]:
     """Yield a line of JSON for each segment and system, with scores from 0 to 100."""
     columns = result.segments()
-    segments, systems = columns.pop("segment"), columns.pop("system")
+    segments = columns.pop("segment")
+    systems = columns.pop("system")
     for row, (segment, system) in enumerate(zip(segments, systems, strict=True)):
         scores = {name: 100 * values[row] for name, values in columns.items()}
         yield json.dumps({"line": segment + 1, "system": system, **scores})
@@ -81,5 +82,5 @@ def _one_line_warnings() -> Iterator[None]:
 
 
 def _tell(what: str) -> None:
-    """Write a line on standard error, whatever characters the names in it have."""
+    """Write one line to standard error, with all characters visible."""
     print(f"ngram-metrics: {visible(' '.join(what.split()))}", file=sys.stderr)

@@ -1,9 +1,9 @@
 """Several systems on the same segments: their counts, all results, and tables in every format.
 
-This module imports no torch: the command checks its arguments by these names.
+This module does not import torch, because the command checks its arguments by these names.
 """
 
-#: The metrics without ``metrics=``: BLEU as papers report it, and chrF.
+#: The default metrics: chrF, and BLEU as papers report it.
 DEFAULT_METRICS = ("chrf", "bleu")
 #: The formats of tables.
 FORMATS = ("table", "json", "markdown", "latex")

@@ -37,14 +37,14 @@ class Texts(NamedTuple):
     names: list[str]
     #: The references of each segment, at least one.
     references: list[list[str]]
-    #: The names of the systems in the order given; ``systems`` has the baseline first.
+    #: The names of the systems in the caller's order. ``systems`` has the baseline first.
     given: list[str]
     #: The source of each segment, which files of outputs may have.
     sources: list[str] | None = None
 
     @property
     def first_system(self) -> str:
-        """The first system, as an error message names it."""
+        """The name of the first system in an error message."""
         return f"system {next(iter(self.systems))!r}"
 
 
@@ -129,9 +129,9 @@ def checked_plan(
 
 
 def checked_groups(groups: object, texts: Texts) -> Grouping:
-    """Return the label of each segment by the name of a grouping, None for labels without one.
+    """Return the label of each segment by the name of a grouping. Labels without a name have None.
 
-    Raises ValueError also for two labels that are written alike, of which JSON would hold one.
+    Two labels that look the same when written also raise ValueError: JSON would lose one of them.
     """
     if groups is None:
         return {}
@@ -157,7 +157,7 @@ def _labels(name: str, labels: object, texts: Texts) -> list[Hashable]:
 
 
 def _frame_columns(argument: str, value: Any) -> object:
-    """Return a data frame of pandas or polars as a mapping of its columns, and anything else as it is."""
+    """Return a data frame of pandas or polars as a mapping of its columns, and other objects unchanged."""
     if frame_package(value) not in ("pandas", "polars") or not hasattr(value, "shape"):  # a lazy frame has no columns
         return value
     names = list(value.columns)
@@ -167,7 +167,7 @@ def _frame_columns(argument: str, value: Any) -> object:
 
 
 def _check_names(argument: str, mapping: Mapping[Any, Any], write: Callable[[str], str] = visible) -> dict[str, Any]:
-    """Return a mapping with texts as names, or raise ValueError if ``write`` writes two of them alike."""
+    """Return a mapping with str names, or raise ValueError if ``write`` writes two of them alike."""
     if not mapping:
         raise ValueError(f"{argument} is empty: expected at least one name with its segments")
     named = {str(name): item for name, item in mapping.items()}
@@ -204,7 +204,7 @@ def _references(references: object, system: str, segments: int) -> tuple[list[st
 
 
 def _named_references(lists: Mapping[str, object], system: str, segments: int) -> tuple[list[str], list[list[str]]]:
-    """Return what ``_streams`` returns; an item of these lists may also be a list of references."""
+    """Return what ``_streams`` returns. Items of these lists may also be lists of references."""
     streams = {name: list_sequence(f"reference list {name!r}", items, _TEXTS) for name, items in lists.items()}
     if not any(isinstance(item, (list, tuple)) for items in streams.values() for item in items):
         return _streams(streams, system, segments)
@@ -218,7 +218,7 @@ def _named_references(lists: Mapping[str, object], system: str, segments: int) -
 
 
 def _segment_references(items: Sequence[object]) -> tuple[list[str], list[list[str]]]:
-    """Return numbers for the references, and the references of each segment, from a list of them for each."""
+    """Return the names "1", "2" and so on for the references, and the references of each segment."""
     references = [_texts(f"references[{index}]", item) for index, item in enumerate(items)]
     if [] in references:
         raise ValueError(f"segment {references.index([])} has no reference: its item of references is empty")
@@ -226,7 +226,7 @@ def _segment_references(items: Sequence[object]) -> tuple[list[str], list[list[s
 
 
 def _streams(lists: Mapping[str, object], system: str, segments: int) -> tuple[list[str], list[list[str]]]:
-    """Return the names of lists with one reference for each segment, and the references of each segment."""
+    """Turn lists with one reference for each segment into their names and the references of each segment."""
     texts = {name: _texts(f"reference list {name!r}", lines) for name, lines in lists.items()}
     for name, lines in texts.items():
         _check_length(f"reference list {name!r}", lines, system, segments)

@@ -1,4 +1,4 @@
-"""Files as segments, one a line. Each error names the file and, where there is one, the line."""
+"""Files with one segment per line. Each error names the file and, where possible, the line."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _GZIP = b"\x1f\x8b"
 def split_field(name: str) -> tuple[str, str | None]:
     """Split ``FILE:field`` into a path and a field of JSON lines, unless a file with the whole name exists."""
     path, _, field = name.rpartition(":")
-    # What follows the drive of Windows is a path.
+    # After the drive letter of Windows comes a path, not a field.
     if not path or not field or "/" in field or "\\" in field or os.path.exists(name):
         return name, None
     return path, field
 
 
 def read_segments(names: Sequence[str], references: Sequence[str]) -> list[list[Any]]:
-    """Return the lines of several files, then of references, or raise ValueError if the numbers of lines differ.
+    """Return the lines of several files, then of the references, or raise ValueError if the numbers of lines differ.
 
-    A field of references may have a list of texts in each line. The first bad line raises ValueError.
+    A field of references may hold a list of texts in each line. The first bad line raises ValueError.
     """
     columns = [*map(read_lines, names), *(read_lines(name, may_be_lists=True) for name in references)]
     names = [*names, *references]
@@ -40,10 +40,10 @@ def read_segments(names: Sequence[str], references: Sequence[str]) -> list[list[
 
 
 def read_lines(name: str, may_be_lists: bool = False) -> list[Any]:
-    """Return the lines of a file or, for ``FILE:field``, a field of each, or raise ValueError.
+    """Return the lines of a file or, for ``FILE:field``, a field of each line, or raise ValueError.
 
-    A line ends at a newline only, as in sacrebleu; carriage returns before the newline belong to the line end. A file
-    of JSON lines without a field is read as text, with a warning.
+    Only a newline ends a line, as in sacrebleu. Carriage returns before it belong to the line end. Without a field,
+    JSON lines are read as text, with a warning.
     """
     path, field = split_field(name)
     lines = [line.rstrip("\r") for line in _read_text(path).split("\n")]
@@ -52,7 +52,7 @@ def read_lines(name: str, may_be_lists: bool = False) -> list[Any]:
     if field is None:
         _warn_of_json(name, lines)
         return lines
-    return [_read_field(f"{name}, line {number}", line, field, may_be_lists) for number, line in enumerate(lines, 1)]
+    return [_read_field(f"{name}, line {index}", line, field, may_be_lists) for index, line in enumerate(lines, 1)]
 
 
 def _warn_of_json(name: str, lines: Sequence[str]) -> None:
@@ -66,7 +66,7 @@ def _warn_of_json(name: str, lines: Sequence[str]) -> None:
 
 
 def _read_text(path: str) -> str:
-    """Return the text of a file, which may be compressed with gzip, without a byte order mark."""
+    """Return the text of a file without a byte order mark. The file may be compressed with gzip."""
     try:
         if path == "-":
             content = sys.stdin.buffer.read()
@@ -90,16 +90,16 @@ def _read_text(path: str) -> str:
         ) from error
 
 
-def _read_field(place: str, line: str, field: str, may_be_lists: bool) -> str | list[str]:
+def _read_field(where: str, line: str, field: str, may_be_lists: bool) -> str | list[str]:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{place}: {shortened(line)} is not JSON: expected JSON lines") from error
+        raise ValueError(f"{where}: {shortened(line)} is not JSON: expected JSON lines") from error
     if not isinstance(value, dict) or field not in value:
-        raise ValueError(f"{place}: {shortened(value)} has no field {field!r}")
+        raise ValueError(f"{where}: {shortened(value)} has no field {field!r}")
     content: str | list[str] = value[field]
     texts = content if may_be_lists and isinstance(content, list) else [content]
     if not texts or not all(isinstance(text, str) for text in texts):
         expected = "a string or a list of strings" if may_be_lists else "a string"
-        raise ValueError(f"{place}: {field!r} is {shortened(content)}: expected {expected}")
+        raise ValueError(f"{where}: {field!r} is {shortened(content)}: expected {expected}")
     return content

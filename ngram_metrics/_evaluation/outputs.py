@@ -1,4 +1,4 @@
-"""The outputs that a training wrote: a file for each step, with a line of JSON for each segment."""
+"""The outputs of a training: one file for each step, with a line of JSON for each segment."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from ngram_metrics._evaluation.files import read_lines
 
 
 def read_outputs(systems: object) -> tuple[dict[str, list[str]], list[list[str]], list[str] | None]:
-    """Return the hypotheses of files by name, and the references and the sources of the segments, or None.
+    """Return the hypotheses of each file by name, and the references and the sources of the segments.
+
+    The sources are None if the files have none.
 
     Raises:
-        TypeError: something else than a folder, or a mapping of names to files.
+        TypeError: an object that is neither a folder nor a mapping of names to files.
         ValueError: a file that cannot be read, or that has other references or sources than the first one.
     """
     paths = _list_steps(os.fsdecode(systems)) if isinstance(systems, (str, os.PathLike)) else systems
@@ -35,7 +37,7 @@ def read_outputs(systems: object) -> tuple[dict[str, list[str]], list[list[str]]
 
 
 def _list_steps(folder: str) -> dict[str, str]:
-    """Return the files of a folder by their names without the ending, in the order of their steps."""
+    """Return the files of a folder in the order of their steps, by their names without the suffix."""
     files = [name for name in (os.listdir(folder) if os.path.isdir(folder) else []) if name.endswith(".jsonl")]
     if not files:
         raise ValueError(f"{folder} is no folder with files such as step-500.jsonl: expected the outputs of a training")
@@ -49,5 +51,5 @@ def _read(path: str) -> tuple[list[str], list[list[str]], list[str] | None]:
     references = read_lines(f"{path}:references", may_be_lists=True)
     try:
         return hypotheses, references, read_lines(f"{path}:source")
-    except ValueError:  # not given
+    except ValueError:  # the file has no sources
         return hypotheses, references, None

@@ -1,4 +1,4 @@
-"""All results as text: a table, JSON, Markdown, LaTeX and HTML. Scores are from 0 to 100, as in papers."""
+"""All results as text: tables, JSON, Markdown, LaTeX and HTML. Scores are from 0 to 100, as in papers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ngram_metrics._core.metrics.registry import REGISTRY
 from ngram_metrics._core.text.messages import pluralize, visible
 from ngram_metrics._evaluation.results import MOST_GROUPS, SIGNIFICANT, Outcome, Result, Results
 
-#: The digits of scores after the decimal point, unless others are asked for.
+#: The default digits of scores after the decimal point.
 DIGITS = 2
 #: The parts of a result that are scores, apart from precisions.
 _SCORES = ("score", "low", "high", "difference", "difference_low", "difference_high", "recall")
@@ -21,7 +21,7 @@ _PARTS = {"precision": "precision", "recall": "recall", "brevity_penalty": "BP",
 _PARTS |= {"hypothesis_length": "hyp_len", "reference_length": "ref_len"}
 #: The names of values as papers write them.
 _ROUGE_HEADS = {f"rouge{key}": f"ROUGE-{key}" for key in ("1", "2", "L", "Lsum")}
-#: What explains the marks of significant differences.
+#: The explanation of the marks of significant differences.
 MARKS = "+ better, - worse than"
 _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\|*_`[]<>"})
 _LATEX = str.maketrans(
@@ -51,9 +51,9 @@ class Style(NamedTuple):
     Attributes:
         digits: the digits of scores after the decimal point; None for 2, in JSON for all.
         details: whether tables have the parts of scores, differences and p-values, which JSON always has.
-        width: the columns of the terminal; a wider table is written as one table for each value.
+        width: the columns of the terminal. A wider table is split into one table for each value.
         intervals: whether tables have intervals.
-        caption: LaTeX for the caption, instead of the sentence on the data.
+        caption: LaTeX for the caption, instead of a description of the data.
         label: the label of the LaTeX table.
         heads: the names of values as papers write them, instead of their own.
     """
@@ -72,12 +72,12 @@ class Style(NamedTuple):
         return DIGITS if self.digits is None else self.digits
 
 
-#: The style of tables of which nothing else is asked.
+#: The default style.
 PLAIN = Style()
 
 
 class _Table(NamedTuple):
-    """Columns of equal length, each with its head first, of which the first, as many as ``names``, hold names."""
+    """Columns of equal length, each with its head first. The first columns, as many as ``names``, hold names."""
 
     columns: list[list[str]]
     names: int
@@ -89,10 +89,10 @@ def format_outcome(outcome: Outcome, form: str, style: Style) -> str:
 
 
 def terminal_width() -> int:
-    """Return the width of the terminal that standard output is, or no limit for a file."""
+    """Return the width of the terminal, or no limit if standard output is a file."""
     if sys.stdout is None or not sys.stdout.isatty():
         return sys.maxsize
-    from shutil import get_terminal_size  # what few runs need is imported where it is used
+    from shutil import get_terminal_size  # imported lazily: it loads compression modules
 
     return get_terminal_size().columns
 
@@ -103,7 +103,7 @@ def notes(outcome: Outcome, style: Style = PLAIN) -> list[str]:
 
 
 def _describe_data(outcome: Outcome, references: Sequence[str] = ()) -> str:
-    """Return a sentence on the data, with the names of references other than numbers."""
+    """Describe the data in one sentence, with the names of references unless these are numbers."""
     numbers = [str(index) for index in range(1, len(references) + 1)]
     described = pluralize(len(outcome.references), "reference")
     if list(references) != numbers:
@@ -129,7 +129,7 @@ def _explain(outcome: Outcome, style: Style) -> list[str]:
 
 
 def _for_papers(style: Style, outcome: Outcome) -> Style:
-    """Return a style with the names that papers write for the values of metrics."""
+    """Return a style with the names of values as papers write them."""
     titles = {value: REGISTRY[value].title for value in outcome.values if value in REGISTRY}
     return style._replace(heads={**titles, **_ROUGE_HEADS})
 
@@ -145,24 +145,24 @@ def signatures(outcome: Outcome) -> list[str]:
 
 
 def cell_text(name: str) -> str:
-    """Return a name for a cell, with spaces for tabs and newlines, and code points for invisible characters."""
+    """Return a name for a cell. Tabs and newlines become spaces, and invisible characters code points."""
     return visible(re.sub(r"[\t\n\r]", " ", name))
 
 
 def label_text(label: Hashable) -> str:
-    """Return the label of a group, which is not empty, because an empty cell means all segments."""
+    """Return the label of a group. It is never empty, because an empty cell means all segments."""
     return str(label) or "(empty)"
 
 
 def mark_difference(result: Result) -> str:
-    """Return the mark of a significant difference from the baseline, + for a better score, - for a worse one."""
+    """Return the mark of a significant difference from the baseline: + for better, - for worse."""
     if result.p_value is None or result.p_value >= SIGNIFICANT or not result.difference:
         return ""
     return "+" if result.difference > 0 else "-"
 
 
 def _scale_part(name: str, part: float | tuple[float, ...], digits: int | None) -> float | list[float]:
-    """Return a part of a result: a score rounded on the scale of tables, a count or a p-value with all digits."""
+    """Return a part of a result: a score from 0 to 100, rounded, or a count or a p-value with all digits."""
     if isinstance(part, tuple):
         return [100 * precision if digits is None else round(100 * precision, digits) for precision in part]
     if name in _SCORES or name.startswith("precision"):
@@ -197,7 +197,7 @@ def format_p_value(result: Result) -> str:
 
 
 def list_rows(outcome: Outcome) -> Iterator[tuple[str, str, str, Result]]:
-    """Yield group, system, value and result: first of all segments, whose group is "", then of ``domain=news``."""
+    """Yield group, system, value and result. All segments come first, as group "", then groups like ``domain=news``."""
     parts: list[tuple[str, Results]] = [("", outcome.results)]
     for name, groups in outcome.grouped.items():
         prefix = "" if name is None else f"{name}="
@@ -209,7 +209,7 @@ def list_rows(outcome: Outcome) -> Iterator[tuple[str, str, str, Result]]:
 
 
 def _list_tables(outcome: Outcome) -> Iterator[tuple[list[str], list[tuple[list[str], dict[str, Result]]]]]:
-    """Yield the heads of names, and rows of names and results, of all segments and of each grouping with scores."""
+    """Yield one table for all segments and one for each scored grouping: the heads of its names, and its rows."""
     yield ["system"], [([system], results) for system, results in outcome.results.items()]
     for name, groups in outcome.grouped.items():
         rows = [
@@ -221,7 +221,7 @@ def _list_tables(outcome: Outcome) -> Iterator[tuple[list[str], list[tuple[list[
 
 
 def html_table(outcome: Outcome) -> str:
-    """Return a table for notebooks, in light and dark colours, and one for each grouping."""
+    """Return the tables for notebooks, with colours for light and dark themes."""
     from html import escape
 
     tables = []
@@ -282,7 +282,7 @@ def _format_json(outcome: Outcome, style: Style) -> list[str]:
 def _list_entries(
     results: Result | Mapping[Any, Any], digits: int | None, without: str | None = None
 ) -> dict[str, object]:
-    """Return results, or mappings of them, as objects of JSON, but for the part ``without``."""
+    """Return results, or mappings of them, as JSON objects, without the part ``without``."""
     if isinstance(results, Result):
         parts = {name: part for name, part in results.as_dict().items() if name != without}
         return {name: _scale_part(name, part, digits) for name, part in parts.items()}
@@ -300,13 +300,13 @@ def _format_markdown(outcome: Outcome, style: Style) -> list[str]:
         lines += [*(f"| {' | '.join(row)} |" for row in [header, marks, *rows]), ""]
     for note in notes(outcome, style):
         line = note.translate(_MARKDOWN)
-        # A line that begins with a plus is an item of a list.
+        # A plus at the beginning of a line would make it a list item.
         lines.append(f"\\{line}  " if line.startswith("+") else f"{line}  ")
     return [*lines, "", *(f"`{line}`  " for line in signatures(outcome))]
 
 
 def _format_latex(outcome: Outcome, style: Style) -> list[str]:
-    r"""Return a table that needs ``\usepackage{booktabs}``, with what explains its marks below it."""
+    r"""Return a table that needs ``\usepackage{booktabs}``, with the explanation of its marks below it."""
     style = _for_papers(style, outcome)
     data = _describe_data(outcome)
     explanations = _explain(outcome, style)
@@ -331,11 +331,11 @@ def _format_latex(outcome: Outcome, style: Style) -> list[str]:
 
 def _latex_row(cells: Sequence[str], names: int) -> str:
     first, *others = (cell.strip().translate(_LATEX) for cell in cells[:names])
-    # The braces end the command before, which would take a bracket or a star as its argument.
+    # Braces, because the command before would take a bracket or a star as its argument.
     guard = "{}" if first.startswith(("[", "*")) else ""
     numbers = []
     for cell in cells[names:]:
-        # A space at the end aligns the cell with those that have a mark.
+        # A trailing space stands for a mark of other cells in the column.
         end = {"+": "$^{+}$", "-": "$^{-}$", " ": r"\phantom{$^{+}$}"}.get(cell[-1:], "")
         numbers.append((cell[:-1] if end else cell).translate(_LATEX) + end)
     return " & ".join([guard + first, *others, *numbers]) + r" \\"
@@ -350,9 +350,9 @@ _FORMATTERS: Mapping[str, Callable[[Outcome, Style], list[str]]] = {
 
 
 def _make_tables(outcome: Outcome, style: Style, by_value: bool) -> list[_Table]:
-    """Return the tables of all systems and of groups, one for all values, or one for each.
+    """Return the tables of all systems and of groups: each one for all values, or one for each value.
 
-    A score without a mark has a space if another has a mark.
+    If a column has marks, scores without one get a space.
     """
     tables = []
     for values in [[value] for value in outcome.values] if by_value else [outcome.values]:
@@ -389,7 +389,7 @@ def _detail_columns(outcome: Outcome, value: str, style: Style) -> list[list[str
 
 
 def list_parts(result: Result) -> dict[str, float]:
-    """Return the parts of a score by the names of their columns, from 0 to 1."""
+    """Return the parts of a score, from 0 to 1, by the names of their columns."""
     parts = {f"precision{order}": precision for order, precision in enumerate(result.precisions or (), 1)}
     return parts | {name: part for name, part in result.as_dict().items() if name in _PARTS}
 

@@ -11,25 +11,25 @@ import numpy as np
 from ngram_metrics._core.counting.batch import Integers
 from ngram_metrics._core.scoring.paired import Correction, Test
 
-#: A label for each segment by the name of a grouping; None is the name of labels that were given without one.
+#: The label of each segment by the name of a grouping. Labels without a name have None.
 Grouping: TypeAlias = Mapping[str | None, Sequence[Hashable]]
-#: The groups of a grouping with more labels, such as an id, are not scored.
+#: A grouping with more labels, such as an id, is not scored.
 MOST_GROUPS = 50
 #: A difference with a smaller p-value is significant.
 SIGNIFICANT = 0.05
 
 
 class Result(NamedTuple):
-    """One value of a system. Scores, and the parts of scores, are from 0 to 1. What does not apply is None.
+    """One value of a system. Scores and their parts are from 0 to 1. Attributes that do not apply are None.
 
     Attributes:
         score: the score of all segments.
         segments: the number of segments.
         low: the lower end of the bootstrap interval, with ``confidence``.
         high: its upper end.
-        difference: the score minus the baseline's; None for the baseline, as all up to ``losses``.
-        difference_low: the lower end of the bootstrap interval of the difference, with ``confidence``, from the same
-            resampled corpora for both systems.
+        difference: the score minus the baseline's. This and all attributes up to ``losses`` are None for the baseline.
+        difference_low: the lower end of the bootstrap interval of the difference, with ``confidence``. Both systems are
+            scored on the same resampled corpora.
         difference_high: its upper end.
         p_value: the p-value of the difference; None for a group.
         wins: the segments with a better score than the baseline's.
@@ -81,12 +81,12 @@ class ComparisonPlan(NamedTuple):
     test: Test
     correction: Correction
     seed: int
-    #: The number of each segment's cluster, ``(segments,)``.
+    #: The index of each segment's cluster, ``(segments,)``.
     clusters: Integers | None = None
 
     @property
     def cluster_count(self) -> int | None:
-        """The number of clusters, or None if segments are drawn."""
+        """The number of clusters, or None without clusters."""
         return None if self.clusters is None else len(np.unique(self.clusters))
 
     def select(self, segments: Integers) -> ComparisonPlan:
@@ -102,7 +102,7 @@ class Outcome:
     results: Results
     #: The label of each segment by the name of a grouping.
     grouping: Grouping
-    #: The results of each group by the name of its grouping, without groupings of many labels.
+    #: The results of each group by the name of its grouping. Groupings of many labels are left out.
     grouped: dict[str | None, dict[Hashable, Results]]
     #: The signatures by the names of metrics.
     signatures: dict[str, str]
@@ -112,12 +112,12 @@ class Outcome:
 
     @property
     def groups(self) -> GroupResults:
-        """The results of each group, by the name of its grouping only if it has one."""
+        """The results of each group, by the name of its grouping if that has one."""
         return self.grouped.get(None, self.grouped)
 
     @property
     def baseline(self) -> str:
-        """The system with which the others are compared."""
+        """The system that the others are compared with."""
         return next(iter(self.results))
 
     @property

@@ -20,9 +20,9 @@ from ngram_metrics._core.text.messages import numbered_from
 from ngram_metrics._evaluation.evaluate_arguments import Texts
 from ngram_metrics._evaluation.results import MOST_GROUPS, ComparisonPlan, Grouping, Outcome, Result, Results
 
-#: Segments that are counted at a time; a progress bar moves after each such part.
+#: Segments that are counted at a time. The progress bar moves after each part.
 _SEGMENTS_AT_ONCE = 2048
-#: Scores of segments that differ by less are equal up to rounding.
+#: Scores of segments that differ by less are equal: the rest is rounding.
 _TIE = 1e-12
 
 
@@ -42,7 +42,7 @@ class SystemCounts(NamedTuple):
         return SystemCounts(self.scorer, self.rows[segments])
 
     def score(self) -> Floats:
-        """Return the score of the corpus, ``(*score_shape)``, which does not depend on the order of segments."""
+        """Return the score of the corpus, ``(*score_shape)``. It does not depend on the order of segments."""
         measure = self.scorer.measure
         if self.scorer.average == "micro":
             return measure.score_rows(self.rows.sum(0))
@@ -61,7 +61,7 @@ Ends: TypeAlias = Mapping[str, Mapping[str, Floats]]
 
 
 def segment_values(system: Sequence[SystemCounts]) -> dict[str, list[float]]:
-    """Return the scores of segments in all metrics of a system by name, F of ROUGE under the name of its key."""
+    """Return the scores of segments in all metrics of a system, by name. F of ROUGE has the name of its key."""
     values = {}
     for counts in system:
         titles = {value: title for title, value in counts.scorer.titles.items()}
@@ -76,7 +76,7 @@ def count(
     references: Sequence[Sequence[str]],
     progress: Callable[[int], object],
 ) -> list[SystemCounts]:
-    """Count a system in each metric; ``progress`` is called with the number of segments that each part has counted."""
+    """Count a system in each metric, part by part. ``progress`` gets the number of segments in each part."""
     parts: list[list[NDArray[Any]]] = [[] for _ in scorers]
     for first in range(0, len(references), _SEGMENTS_AT_ONCE):
         part = slice(first, first + _SEGMENTS_AT_ONCE)
@@ -85,15 +85,15 @@ def count(
                 rows.append(scorer.count(hypotheses[part], references[part], first == 0).rows)
         progress(len(references[part]))
     counts = [SystemCounts(scorer, np.concatenate(rows)) for scorer, rows in zip(scorers, parts, strict=True)]
-    for of_metric in counts:
-        of_metric.scorer.measure.warn_of_score(of_metric.rows.sum(0))
+    for metric_counts in counts:
+        metric_counts.scorer.measure.warn_of_score(metric_counts.rows.sum(0))
     return counts
 
 
 def compute_outcome(
     systems: Systems, names: Sequence[str], texts: Texts, plan: ComparisonPlan, grouping: Grouping
 ) -> Outcome:
-    """Return all results, with the names of the metrics."""
+    """Return all results. ``names`` has the names of the metrics."""
     results = _compute_results(systems, plan, plan.test)
     grouped = {
         name: _score_groups(systems, labels, plan)
@@ -111,7 +111,7 @@ def compute_outcome(
 
 
 def _compute_results(systems: Systems, plan: ComparisonPlan, test: Test | None = None) -> Results:
-    """Return the results; without ``test`` there are no p-values."""
+    """Return the results. Without ``test`` there are no p-values."""
     baseline, *others = systems
     ends = _compute_intervals([counts for system_counts in systems.values() for counts in system_counts], plan)
     results: Results = {system: {} for system in systems}
@@ -135,7 +135,7 @@ def _compute_results(systems: Systems, plan: ComparisonPlan, test: Test | None =
 
 
 def _score_system(counts: SystemCounts, ends: Ends) -> dict[str, Result]:
-    """Return the results of a system in a metric by title: scores, the ends of their intervals, and their parts."""
+    """Return the results of a system in a metric, by title: scores, the ends of their intervals, and their parts."""
     scorer = counts.scorer
     values = scorer.name_values(counts.score())
     results = {}
@@ -175,7 +175,7 @@ def _compare(counts: SystemCounts, base_score: Floats, base_scores: Floats) -> d
 
 
 def _compute_intervals(all_counts: Sequence[SystemCounts], plan: ComparisonPlan) -> Iterator[Ends]:
-    """Yield the ends of the intervals of each system and metric, those that the metric alone has."""
+    """Yield the ends of the intervals of each system and metric."""
     if plan.confidence is None:
         yield from [{}] * len(all_counts)
         return
@@ -207,7 +207,7 @@ def _score_part(systems: Systems, segments: Integers, plan: ComparisonPlan) -> R
 
 
 def _signature_draws(plan: ComparisonPlan, tested: bool) -> dict[str, str]:
-    """Return what the signature says of draws and tests."""
+    """Return the fields of the signature about draws and tests."""
     draws = {}
     if plan.confidence is not None or (tested and plan.test == "bootstrap"):
         draws["bs"] = str(RESAMPLES)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def plot_with_intervals(plot: Callable[..., Any], value: Value | Sequence[Value], ax: Axes | None) -> Any:
     """Plot one or several results of ``compute`` with ``Metric._plot``, and add their intervals."""
     steps = value if isinstance(value, Sequence) else [value]
-    scores = [_without_ends(step) for step in steps]
+    scores = [_drop_ends(step) for step in steps]
     figure, ax = plot(scores if isinstance(value, Sequence) else scores[0], ax)
     if isinstance(steps[0], dict):
         drawn = ax.get_lines()[-len(scores[0]) :]
@@ -29,7 +29,7 @@ def plot_with_intervals(plot: Callable[..., Any], value: Value | Sequence[Value]
     return figure, ax
 
 
-def _without_ends(value: Value) -> Value:
+def _drop_ends(value: Value) -> Value:
     """Drop the ends of intervals from a result of ``compute``: torchmetrics would draw them as values."""
     if not isinstance(value, dict):
         return value

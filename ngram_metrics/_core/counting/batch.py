@@ -180,7 +180,7 @@ class Batch(NamedTuple):
         new_ids[:FIRST_TOKEN] = range(FIRST_TOKEN)
         return self._replace(ids=new_ids.take(self.ids), bound=len(self.ids) + FIRST_TOKEN)
 
-    def without_sentence_ends(self) -> Batch:
+    def drop_sentence_ends(self) -> Batch:
         """Return the same segments without the ids that end sentences."""
         is_kept = self.ids != END_OF_SENTENCE
         return batch_of(self.ids[is_kept], self.bound, self.counts)

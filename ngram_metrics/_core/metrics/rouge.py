@@ -233,7 +233,7 @@ def _count_summaries(summaries: AnyBatch) -> tuple[Array, ...]:
     """Return for ``rougeLsum`` the hits, and the tokens of hypothesis and reference, each ``(references,)``."""
     assert isinstance(summaries, Batch)
     pairs = summaries.pairs()
-    words = pairs.without_sentence_ends()
+    words = pairs.drop_sentence_ends()
     return pairs.union_hits(), words.hypothesis_lengths, words.reference_lengths
 
 

@@ -146,7 +146,7 @@ class Reader(ABC):
             return [pad_batch(*sides, dropped, self.sentence_separator_id)]
         hypotheses, references = (side.numpy() for side in sides)
         batch = number_padded(hypotheses, references, dropped, self.sentence_separator_id)
-        return [batch if self.sentence_separator_id is None else batch.without_sentence_ends()]
+        return [batch if self.sentence_separator_id is None else batch.drop_sentence_ends()]
 
     def _check_options(self, segments: Segments | PaddedSegments) -> tuple[int, ...]:
         """Return the ids that are not tokens. Raise ValueError for options for text, and for a missing ``pad_id``."""

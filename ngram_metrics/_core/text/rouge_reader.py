@@ -194,7 +194,7 @@ class RougeReader(Reader):
         """Return whole documents and, if any has several sentences, the documents with the ends of sentences."""
         if not (summaries.ids == END_OF_SENTENCE).any():
             return [summaries]
-        words = summaries.without_sentence_ends()
+        words = summaries.drop_sentence_ends()
         return [words, summaries] if self.sentences else [words]
 
 

@@ -106,7 +106,7 @@ def _set_stops_apart(classes: _StopClasses, texts: str) -> str:
 @cache
 def _stop_expression(classes: _StopClasses) -> re.Pattern[str]:
     """Return an expression for runs of characters that are words of their own."""
-    symbols, stops, numbers = map(_with_categories, classes[:3])
+    symbols, stops, numbers = map(_expand_categories, classes[:3])
     edges = "\n" if classes.edge_is_number else ""
     symbol, stop, number, other = f"[{symbols}]", f"[{stops}]", f"[{numbers}{edges}]", f"[^{numbers}{edges}{stops}]"
     hyphen = f"(?<=[{numbers}]{classes.hyphen})" if classes.hyphen else "(?!)"
@@ -142,7 +142,7 @@ def _script_expressions() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[
     """Return expressions for what no word contains, for letters with their marks, and for runs of Han and kana."""
     alone = _class(HAN_AND_KANA_RANGES)
     heads = _class(SOUTHEAST_ASIAN_RANGES)
-    marks = _with_categories(r"\p{M}\p{F}")
+    marks = _expand_categories(r"\p{M}\p{F}")
     # \w has the letters and numbers of all scripts. A run of marks is replaced as a whole, unless it follows a letter.
     others = rf"[^\w\s{alone}](?:(?<![{marks}])|(?<![{marks}].)(?<![^\W{alone}].)[{marks}]*)"
     runs = f"([{_among_few_ranges(alone)}](?<=[{alone}])[{alone}]*)"
@@ -210,7 +210,7 @@ def _among_few_ranges(characters: str) -> str:
     return re.sub("[\U00010000-\U0010ffff]-?", "", characters) + "\U00010000-\U0010ffff"
 
 
-def _with_categories(characters: str) -> str:
+def _expand_categories(characters: str) -> str:
     r"""Replace ``\p{...}`` in the inside of a class by all characters of that general category of Unicode.
 
     ``\p{F}`` is the category Cf, format characters.

@@ -1,4 +1,4 @@
-"""The page: a template with one style and one script, and a policy that forbids everything else."""
+"""The page of the report: a template with one style and one script, and a policy that forbids all others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ngram_metrics._evaluation.results import Outcome
 from ngram_metrics._evaluation.system_counts import Systems, compute_outcome
 
 _FOLDER = Path(__file__).parent
-#: Characters that end a script or a line of it, and those that UTF-8 cannot encode.
+#: Characters that could end a script or a line of it, and those that UTF-8 cannot encode.
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 #: The files of the script, in order.
 _SCRIPTS = (
@@ -67,7 +67,7 @@ def page(
         lstrip_blocks=True,
     )
     environment.filters["visible"] = visible
-    # All markup comes from this package, or is escaped.
+    # All markup is from this package or escaped.
     return environment.get_template("page.html").render(
         title=visible(title),
         outcome=outcome,
@@ -86,7 +86,7 @@ def page(
 
 
 def script_json(value: object) -> str:
-    """Return JSON that is safe inside a ``script`` element of HTML, whatever texts it contains."""
+    """Return JSON that is safe inside a ``script`` element, whatever texts it contains."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 

@@ -1,4 +1,4 @@
-"""The contents of the page, as values for JSON."""
+"""The data of the page, as values for JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def page_data(
     sources: Sequence[str] | None,
     tokenizer: Tokenizer | None,
 ) -> dict[str, object]:
-    """Return the data for the script of the page from results with intervals."""
+    """Return the data for the script of the page. The results have intervals."""
     sides = _Sides(texts, tokenizer)
     system_scores = list(map(segment_values, systems.values()))
     # The mean number of words of the references of each segment.
@@ -58,12 +58,12 @@ def page_data(
 
 
 def _round_result(result: Result) -> list[float]:
-    """Return a score on the scale of tables, and the ends of its interval."""
+    """Return a score and the ends of its interval, rounded, from 0 to 100."""
     return [round(100 * part, DIGITS) for part in (result.score, result.low, result.high) if part is not None]
 
 
 def _columns(outcome: Outcome) -> list[dict[str, object]]:
-    """Return the name of each grouping, its labels, their index for each segment, and their scores if they are few."""
+    """Return for each grouping its name, its labels, the label of each segment, and the scores if it is scored."""
     entries: list[dict[str, object]] = []
     for name, labels in outcome.grouping.items():
         indices = {label: index for index, label in enumerate(dict.fromkeys(labels))}
@@ -97,9 +97,9 @@ class _Sides:
         self._words = split_words(tokenizer, self._originals)
         counts = np.array(list(map(len, texts.references)))
         first = int(counts.sum())
-        #: The indices of the texts of each name of a reference, -1 where one is missing, and of each system.
-        places = [(index, counts.cumsum() - counts + index) for index in range(len(texts.names))]
-        self._streams = [np.where(index < counts, place, -1).tolist() for index, place in places]
+        #: The indices of the texts of each reference stream, -1 for a missing reference, and of each system.
+        starts = counts.cumsum() - counts
+        self._streams = [np.where(index < counts, starts + index, -1).tolist() for index in range(len(texts.names))]
         self._systems = [range(start, start + segments) for start in range(first, len(self._originals), segments)]
         #: The words of each system and of the references.
         words = self._words.words
@@ -109,10 +109,10 @@ class _Sides:
         ]
 
     def texts(self) -> dict[str, object]:
-        """Return the texts, their words, the matched orders, and the originals of texts that were rewritten."""
+        """Return the texts, their words, the matched orders, and the originals of rewritten texts."""
         words = self._words
         orders = list(map(match_words, self.batches))
-        # The last item is for a missing reference.
+        # The last item, index -1, stands for missing references.
         fields: dict[str, list[Any]] = {"texts": [*words.texts, None], "steps": [*words.steps, []]}
         lists: dict[str, Sequence[int]] = {f"r{index}": stream for index, stream in enumerate(self._streams)}
         lists |= {f"s{index}": system for index, system in enumerate(self._systems)}

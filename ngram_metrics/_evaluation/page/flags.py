@@ -1,4 +1,4 @@
-"""Flags: signs of trouble in the outputs of systems."""
+"""Flags for signs of trouble in the outputs of systems."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ngram_metrics._evaluation.evaluate_arguments import Texts
 
 #: An output is flagged if its length and the mean length of its references differ by more than this factor.
 _LENGTH_RATIO = 2
-#: A repetition is an n-gram of up to this many words twice in a row, or a longer n-gram that occurs twice.
+#: A repetition is an n-gram of up to this many words twice in a row, or a longer one anywhere before.
 _LONGEST_RUN = 3
 
 
-#: The flags of an output, with the numbers by which the page knows them: 1, 2, 4, 8 and 16.
+#: The flags of an output. The script of the page knows them by their values 1, 2, 4, 8 and 16.
 Flag = IntFlag("Flag", ["EMPTY", "SOURCE", "REPEATED", "LENGTH", "FORM"])
 #: The titles of the flags.
 TITLES = {
@@ -29,17 +29,17 @@ TITLES = {
     Flag.LENGTH: "length out of range",
     Flag.FORM: "words in another Unicode form",
 }
-#: The digits of all combinations of flags.
+#: A digit for each combination of flags.
 _DIGITS = string.digits + string.ascii_lowercase[:22]
 
 
 def flags_of(
     texts: Texts, sources: Sequence[str] | None, batches: Sequence[Batch], wanted: NDArray[np.float64]
 ) -> list[str]:
-    """Return the flags of each system's outputs as a text, with one digit of base 32 for each segment.
+    """Return the flags of each system's outputs as a str with one base-32 digit for each segment.
 
-    The ``batches`` have the words of each system and of the references, and ``wanted`` is the mean number of words of
-    the references of each segment.
+    The ``batches`` have the words of each system and of the references. ``wanted`` is the mean length of the references
+    of each segment.
     """
     digits = []
     for batch, outputs in zip(batches, texts.systems.values(), strict=True):
@@ -54,7 +54,7 @@ def flags_of(
         other_forms = list(map(find_other_form, outputs, texts.references))
         flags += Flag.FORM * np.array([word is not None for word in other_forms])
         if sources is not None:
-            # Spaces around a text do not matter, and a source that a reference repeats may be copied.
+            # Spaces around a text do not matter. If a reference equals the source, so may the output.
             copies = [
                 output.strip() == source.strip() != "" and source.strip() not in map(str.strip, others)
                 for output, source, others in zip(outputs, sources, texts.references, strict=True)
@@ -67,12 +67,12 @@ def flags_of(
 def repetitions(batch: Batch) -> Integers:
     """Return the number of repetitions in each document, ``(documents,)``.
 
-    They are runs of up to three words directly followed by the same run, and four words in a row that occurred before.
+    A repetition is a run of up to three words right after the same run, or four words in a row that occurred before.
     """
     documents = len(batch.lengths)
     owner = np.arange(documents).repeat(batch.lengths + 1)
     repeats = np.zeros(documents, np.int64)
-    # The number of the n-gram that begins at each slot; one that holds the end of its document is not repeated there.
+    # The number of the n-gram at each slot. An n-gram with the end of its document is not repeated inside it.
     ngrams = batch.ids
     for order in range(1, _LONGEST_RUN + 1):
         inside = owner[: -2 * order + 1] == owner[2 * order - 1 :]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ngram_metrics._core.text.input_forms import Documents
     from ngram_metrics._core.text.input_types import Tokenizer
 
-#: The longest order that is shown.
+#: The longest n-grams whose matches are shown.
 ORDERS = 4
 
 
@@ -26,9 +26,9 @@ class Words(NamedTuple):
     """Texts, split into words.
 
     Attributes:
-        texts: the texts as they are shown, in which their words stand one after another.
+        texts: the texts as they are shown. They contain their words in order.
         words: the words of each text, or what a tokenizer returned.
-        steps: for each text the width of the gap before each word and of the word, in UTF-16 units, as JavaScript
+        steps: for each text the widths of the gap before each word and of the word, in UTF-16 units, which JavaScript
             counts.
     """
 
@@ -38,7 +38,7 @@ class Words(NamedTuple):
 
 
 def split_words(tokenizer: Tokenizer | None, texts: Sequence[str]) -> Words:
-    """Split texts into words; the tokens of an external tokenizer are shown with a space between them."""
+    """Split texts into words. The tokens of an external tokenizer are shown with spaces between them."""
     rule = rule_of(tokenizer)
     if rule is not None:
         prepared = list(map(rule.prepare, texts))
@@ -47,13 +47,13 @@ def split_words(tokenizer: Tokenizer | None, texts: Sequence[str]) -> Words:
         return Words(prepared, words, list(map(_find_steps, prepared, words)))
     tokens = batch_tokenizer(tokenizer)(texts, "text {}".format)
     by_id = getattr(tokenizer, "id_to_token", None) or getattr(tokenizer, "convert_ids_to_tokens", None) or str
-    shown = [[str(by_id(token) if isinstance(token, int) else token) for token in row] for row in tokens]
-    joined = list(map(" ".join, shown))
-    return Words(joined, list(tokens), list(map(_find_steps, joined, shown)))
+    names = [[str(by_id(token) if isinstance(token, int) else token) for token in row] for row in tokens]
+    joined = list(map(" ".join, names))
+    return Words(joined, list(tokens), list(map(_find_steps, joined, names)))
 
 
 def _find_steps(text: str, words: Iterable[str]) -> list[int]:
-    """Return the steps of a text from its words, each of which begins where it is first found after the one before."""
+    """Return the steps of a text. Each word begins at its first occurrence after the word before."""
     steps = []
     end = 0
     for word in words:
@@ -68,7 +68,7 @@ def _width(text: str) -> int:
 
 
 def match_words(batch: Batch) -> tuple[list[str], list[str]]:
-    """Return for each hypothesis and each reference the longest matched order at each word, as digits."""
+    """Return the longest matched order at each word, as digits, for each hypothesis and for each reference."""
     digits = find_matched_orders(batch, ORDERS) + ord("0")
     digits[batch.ids <= END_OF_REFERENCE] = ord("\n")
     documents = digits.astype(np.uint8).tobytes().decode("ascii").split("\n")
