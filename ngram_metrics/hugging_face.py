@@ -34,10 +34,10 @@ class ComputeMetrics:
 
     With ``batch_eval_metrics=True`` the trainer passes one batch after another, and only sums are kept. Without it, the
     trainer passes all predictions at once, or with ``eval_do_concat_batches=False`` a list of batches. In a distributed
-    run each process scores the batches of all processes, which the trainer gathers, and the metrics do not synchronize.
-    The last batch of ``Seq2SeqTrainer`` then ends with segments of the first one: batch by batch they are left out; at
-    once they cannot be known, see the page. After an error in a call, the next evaluation begins without counts. If an
-    evaluation breaks off between two calls, call ``reset``.
+    run the trainer gathers the batches of all processes, each process scores all of them, and the metrics do not
+    synchronize. The last batch of ``Seq2SeqTrainer`` then ends with segments of the first one. They are left out batch
+    by batch, but cannot be recognized in all predictions at once, see the page. After an error in a call, the next
+    evaluation begins without counts. If an evaluation breaks off between two calls, call ``reset``.
 
     Args:
         metrics: a metric, several metrics, or a ``MetricCollection``; they are copied.
@@ -47,13 +47,13 @@ class ComputeMetrics:
             metric; see ``attach``.
         outputs: a folder in which each evaluation writes all segments to ``step-500.jsonl``, for
             ``ngram_metrics.evaluate``; see ``attach``.
-        sources: the source of each segment of the evaluated data set, which is shown beside it.
+        sources: the source of each segment of the evaluated data set, shown next to it.
         groups: for a ``GroupedMetric``, the label of each segment of the evaluated data set.
         details: whether ``<name>_brevity_penalty`` and ``<name>_length_ratio`` of BLEU are returned too.
 
     Raises:
-        ValueError: a metric with ``average="none"``, which does not compute a single number; two metrics that write
-            one name; a negative number of samples.
+        ValueError: a metric with ``average="none"``, because it does not compute a single number; two metrics that
+            write one name; a negative number of samples.
         TypeError: samples or outputs with a metric of another package.
 
     Example:
@@ -87,7 +87,7 @@ class ComputeMetrics:
                 if isinstance(module, Metric):
                     module.distributed_available_fn = _never
         self._outputs = None
-        if samples or details or outputs is not None:  # not for metrics of other packages
+        if samples or details or outputs is not None:  # otherwise metrics of other packages are allowed
             self._outputs = Outputs(named, Accumulator, samples, outputs, details)
         self._counted = 0
         self._is_finished = self._is_attached = False
@@ -97,12 +97,12 @@ class ComputeMetrics:
 
         Args:
             prediction: ``predictions`` and ``label_ids``, or a pair of both: integers ``(segments, width)``, or a list
-                of such batches; their widths may differ.
+                of such batches, whose widths may differ.
             compute_result: whether this is the last batch; None if it is all of them.
 
         Returns:
-            The values from 0 to 1 by the names of the metrics, ends of intervals as ``<name>_low``, values of ROUGE as
-            ``<name>_<value>``; an empty dict before the last batch.
+            The values from 0 to 1 by the names of the metrics. Ends of intervals are ``<name>_low`` and
+            ``<name>_high``, and values of ROUGE ``<name>_<value>``. Before the last batch the dict is empty.
 
         Raises:
             TypeError: ``predictions`` are logits, one side is None, or ``prediction`` is neither an ``EvalPrediction``
@@ -111,7 +111,7 @@ class ComputeMetrics:
                 metrics that write one name; without a tokenizer, a metric with an option for text.
         """
         is_last = compute_result is None or compute_result
-        if self._is_finished:  # what the evaluation before has left is written
+        if self._is_finished:  # the outputs of the last evaluation have been written
             self.reset()
         try:
             for batch in _batches(prediction):
@@ -136,9 +136,9 @@ class ComputeMetrics:
         """Log the samples and write the outputs of each evaluation of a trainer.
 
         The samples go where the trainer reports to: as Markdown to TensorBoard and MLflow, as a table to Weights &
-        Biases. Process 0 writes the outputs of ``evaluate`` to the folder, and those with another
-        ``metric_key_prefix``, such as ``test`` of ``predict``, to a folder in it. After a training with
-        ``load_best_model_at_end`` the number of the file is that of the best step.
+        Biases. Process 0 writes the outputs of ``evaluate`` to the folder. Those with another ``metric_key_prefix``,
+        such as ``test`` for ``predict``, go to a subfolder. After a training with ``load_best_model_at_end`` the file
+        has the number of the best step.
         """
         from transformers import TrainerCallback
 
@@ -149,7 +149,7 @@ class ComputeMetrics:
         self._is_attached = True
 
     def _write(self, trainer: Any, args: Any, state: Any, control: Any, metrics: dict[str, float], **_: Any) -> None:
-        """Write samples and outputs after an evaluation, with the arguments of a callback's event."""
+        """Write samples and outputs after an evaluation. The arguments are those of a callback's event."""
         if self._outputs is None or not self._is_finished or not state.is_world_process_zero:
             return
         prefix = next(name for name in metrics if name.endswith("_runtime")).removesuffix("_runtime")
@@ -190,7 +190,7 @@ class ComputeMetrics:
         for name, column in (("sources", self.sources), ("groups", self.groups)):
             if column is not None and len(column) != self._counted:
                 raise ValueError(f"{pluralize(self._counted, 'segment')} and {len(column)} {name}: expected as many")
-        # The names that metrics.compute() gives depend on the other metrics.
+        # Not metrics.compute(), because its names depend on the other metrics.
         written = [(name, computed_values(name, metric)) for name, metric in self.metrics.items(copy_state=False)]
         if self._outputs is not None:
             self._outputs.finish(is_shared=False)
@@ -220,7 +220,7 @@ class ComputeMetrics:
             raise ValueError(f"ids of shape {tuple(ids.shape)}: expected (segments, width), or a list of such batches")
         if self.tokenizer is None:
             return ids
-        rows = [row[row >= 0].tolist() for row in ids.cpu().to(torch.int64)]  # torch compares no unsigned integers
+        rows = [row[row >= 0].tolist() for row in ids.cpu().to(torch.int64)]  # torch cannot compare unsigned integers
         return list(self.tokenizer.batch_decode(rows, skip_special_tokens=True))
 
 
@@ -229,10 +229,11 @@ def _batches(prediction: object) -> list[tuple[object, object]]:
     if isinstance(prediction, (tuple, list)) and len(prediction) == 2:
         predictions, labels = prediction
     elif hasattr(prediction, "predictions") and hasattr(prediction, "label_ids"):
-        predictions, labels = prediction.predictions, prediction.label_ids
+        predictions = prediction.predictions
+        labels = prediction.label_ids
     else:
         raise TypeError(f"{type(prediction).__name__}: expected an EvalPrediction, or (predictions, label_ids)")
-    # With eval_do_concat_batches=False; a batch may be a tuple of predictions and caches.
+    # With eval_do_concat_batches=False both are lists of batches. A batch may be a tuple of predictions and caches.
     first = predictions[0] if isinstance(predictions, list) and predictions else None
     if not isinstance(first, tuple) and getattr(first, "ndim", 1) < 2:
         return [(predictions, labels)]
@@ -259,9 +260,9 @@ def _to_tensor(ids: object) -> Tensor:
 
 
 def _count_unrepeated(size: int) -> int | None:
-    """Return how many segments of the last batch of all processes are no repeats, or None for all."""
-    # Several processes repeat segments to fill the last batch. Trainer leaves them out, by gather_for_metrics of
-    # accelerate; Seq2SeqTrainer does not, by gather.
+    """Return how many segments of the last batch, gathered from all processes, are not repeats, or None for all."""
+    # Several processes repeat segments to fill the last batch. Trainer leaves repeats out, by accelerate's
+    # gather_for_metrics, but Seq2SeqTrainer gathers them too.
     if "accelerate" not in sys.modules or not distributed.is_available() or not distributed.is_initialized():
         return None
     from accelerate.state import GradientState
@@ -277,10 +278,10 @@ class Reward:
     Texts and lists of ids are counted on the CPU, whatever the device of the metric.
 
     Args:
-        metric: the metric that scores a completion, or one value of ROUGE, ``rouge["rougeL_fmeasure"]``; its
+        metric: the metric that scores a completion, or one value of ROUGE, ``rouge["rougeL_fmeasure"]``. Its
             ``average`` has no effect, and its states are neither read nor changed.
         references: the column of the data set with the reference of each prompt, or a list of references: texts or
-            conversations, or with ``from_ids`` lists of ids. Where it is None, the completion has no reward.
+            conversations, or with ``from_ids`` lists of ids. If it is None, the completion has no reward.
         from_ids: whether the ids of the completions are scored instead of their text.
 
     Raises:
@@ -320,13 +321,13 @@ class Reward:
         """Score completions from the arguments that the trainer passes by name.
 
         Args:
-            completions: texts, or conversations, whose last message is read, as in references. A completion without
-                content, such as a call of a tool, is an empty text.
+            completions: texts or conversations. Of a conversation the last message is read, also in references. A
+                completion without content, such as a tool call, is an empty text.
             completion_ids: the ids of the completions.
             columns: the columns of the data set, each with one item per completion.
 
         Returns:
-            The score of each completion, from 0 to 1; None for one whose reference is None.
+            The score of each completion, from 0 to 1, or None if its reference is None.
 
         Raises:
             ValueError: the data set has no column with the name in ``references``; different numbers of completions and
@@ -336,8 +337,8 @@ class Reward:
         if self.references not in columns:
             expected = f"one of {sorted(columns)}" if columns else f"reward(completions=[...], {self.references}=[...])"
             raise ValueError(f"the data set has no column {self.references!r}: expected {expected}")
-        name, given = ("completion_ids", completion_ids) if self.from_ids else ("completions", completions)
-        preds = list(list_column(given, name))
+        name = "completion_ids" if self.from_ids else "completions"
+        preds = list(list_column(completion_ids if self.from_ids else completions, name))
         target = list_column(columns[self.references], self.references)
         if len(preds) != len(target):
             raise ValueError(
@@ -370,7 +371,7 @@ def _texts(reference: object, name: str) -> str | list[str] | None:
 
 
 def _text(source: object, name: str, without_content: str | None = None) -> str:
-    """Return text, or the text of the last message of a conversation, from the argument ``name``."""
+    """Return text, or the text of the last message of a conversation. ``name`` is for errors."""
     refuse_missing(source, name)
     text = source
     if isinstance(source, Sequence) and len(source) and isinstance(source[-1], Mapping):

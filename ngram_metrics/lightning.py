@@ -29,7 +29,7 @@ _TAKE_TEXT = {"TensorBoardLogger", "WandbLogger", "MLFlowLogger", "CometLogger",
 
 
 class _Scored(NamedTuple):
-    """The metrics and the outputs of one data loader, whose values have names that end with the suffix."""
+    """The metrics and the outputs of one data loader. The names of its values end with the suffix."""
 
     suffix: str
     metrics: MetricCollection
@@ -84,16 +84,16 @@ class ScoresCallback(Callback):
         self.metrics = copy_metrics(metrics)
         self.samples, self.outputs, self.details = samples, outputs, details
         self._made: dict[tuple[str, str], _Scored] = {}
-        self._scored = [self._make("val", "")]  # refuses wrong arguments
+        self._scored = [self._make("val", "")]  # raises for wrong arguments
 
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
-        """Warn before the training about loggers that cannot store text."""
+        """Warn about loggers that cannot store text before the run."""
         others = [type(logger).__name__ for logger in trainer.loggers if not _names(logger) & _TAKE_TEXT]
         if others and self.samples and trainer.is_global_zero:
             warn_user(f"{', '.join(others)} cannot store text: the samples are not written")
 
     def on_validation_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Forget what was scored before."""
+        """Forget earlier segments."""
         loaders = len(trainer.num_test_batches if trainer.testing else trainer.num_val_batches)
         suffixes = [f"/dataloader_idx_{index}" for index in range(loaders)] if loaders > 1 else [""]
         self._scored = [self._make(_stage(trainer), suffix) for suffix in suffixes]
@@ -132,14 +132,14 @@ class ScoresCallback(Callback):
             values: dict[str, Any] = dict(outputs.details)
             for name, metric in metrics.items(copy_state=False):
                 values |= computed_values(name, metric)
-            # The mean of equal values changes nothing; without sync_dist Lightning warns.
+            # The values are the same on all processes. Without sync_dist Lightning would warn.
             logged = {f"{_stage(trainer)}/{name}{suffix}": value for name, value in values.items()}
             pl_module.log_dict(logged, sync_dist=True, add_dataloader_idx=False)
             if trainer.is_global_zero and not trainer.sanity_checking:
-                # Not in the folder of the fit: the weights may be those of another step.
-                place = "" if trainer.state.fn == "fit" else _stage(trainer)
-                outputs.write(trainer.global_step, (place + suffix).strip("/"))
-                # The step of the logged values, which Lightning's callbacks read in the same way.
+                # After a fit the weights may be those of another step, so other runs have folders of their own.
+                subfolder = "" if trainer.state.fn == "fit" else _stage(trainer)
+                outputs.write(trainer.global_step, (subfolder + suffix).strip("/"))
+                # The step that Lightning logs values with. Its own callbacks read it this way too.
                 step = trainer.fit_loop.epoch_loop._batches_that_stepped
                 for logger in trainer.loggers:
                     _write(logger, _stage(trainer), suffix, outputs, step)
@@ -158,9 +158,10 @@ class ScoresCallback(Callback):
 
 
 def _write(logger: Any, stage: str, suffix: str, outputs: Outputs, step: int) -> None:
-    """Write samples and signatures to a logger, with the functions that it has for them."""
+    """Write samples and signatures to a logger, through the functions of its kind."""
     kind = _names(logger)
-    name, text = f"{stage}/samples{suffix}", outputs.markdown()
+    name = f"{stage}/samples{suffix}"
+    text = outputs.markdown()
     if "TensorBoardLogger" in kind:
         logger.experiment.add_text(name, text, step)
     elif "MLFlowLogger" in kind:

@@ -1,6 +1,6 @@
-"""What the metrics change in ``torchmetrics.Metric``: each override says what torchmetrics does instead.
+"""What the metrics change in ``torchmetrics.Metric``. Each override says what torchmetrics does instead.
 
-States are checked before anything changes, so that an error leaves them as they were.
+States are checked before anything changes, so that an error leaves them unchanged.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ngram_metrics._torchmetrics.states import (
     unpack_states,
 )
 
-#: Gathers the bytes of all ranks in a group, which is a keyword.
+#: Gathers the bytes of all ranks in a ``group``.
 Gather: TypeAlias = Callable[..., list[Tensor]]
 Returned = TypeVar("Returned")
 #: Attributes that torchmetrics' ``Metric._forward_reduce_state_update`` changes, and restores only if nothing raises.
@@ -44,20 +44,20 @@ _SWITCHES = (
     *("_update_count", "_computed", "_forward_cache", "_to_sync", "_should_unsync", "_enable_grad", "_is_synced"),
     *("_cache", "compute_on_cpu"),
 )
-#: The entry of a ``state_dict`` that says whose counts it holds.
+#: The entry of a ``state_dict`` that says which rank counted.
 SAVED_ON = "saved_on"
 _OF_SETTINGS = ("settings", "callables")  # states that describe the metric and not the data
 
 
 def copy_value(value: Value) -> Value:
-    """Return a computed value, or several by name, in memory of its own."""
+    """Return a copy of a computed value, or of several by name."""
     if isinstance(value, dict):
         return {name: part.clone() for name, part in value.items()}
     return value.clone() if isinstance(value, Tensor) else value
 
 
 class Adaptor(torchmetrics.Metric):
-    """A torchmetrics module with the states that ``_torchmetrics.accumulator.Accumulator`` lists."""
+    """A torchmetrics module with the states that ``Accumulator`` lists."""
 
     scorer: Scorer
     confidence: float | None
@@ -89,13 +89,14 @@ class Adaptor(torchmetrics.Metric):
         return super().__getattr__(name)
 
     def persistent(self, mode: bool = False) -> None:
-        """Choose whether states go into ``state_dict``, except ``callables``, which are valid in this process only."""
+        """Choose whether states go into ``state_dict``. ``callables`` never does: it is valid in this process only."""
         super().persistent(mode)
         self._persistent["callables"] = False  # Metric.persistent sets the same mode for all states.
 
     def reset(self) -> None:
         """Forget all batches."""
-        # Metric.reset empties the list of rows, which a Running wrapper still uses, and fails if a sync has joined it.
+        # Metric.reset empties the list of rows in place, although a Running wrapper still uses it, and fails after a
+        # sync has joined the rows.
         for name, default in self._defaults.items():
             if name not in _OF_SETTINGS:
                 self.__dict__[name] = default.clone() if isinstance(default, Tensor) else []
@@ -110,12 +111,12 @@ class Adaptor(torchmetrics.Metric):
 
         Log the metric itself, or what ``compute`` returns. If a call raises, the states do not change.
         """
-        # Metric.forward resets the states before it counts: an error would lose all batches before.
+        # Metric.forward resets the states before it counts, so an error would lose all earlier batches.
         return copy_value(self._call_or_undo(super().forward, preds, target))
 
     def _wrap_update(self, update: Callable[..., None]) -> Callable[..., None]:
-        """Count an update, and undo what a failed one has set, in the states and in torchmetrics' attributes."""
-        # Metric._wrap_update counts an update and drops the computed value before an error can occur.
+        """Count updates, and undo what a failed one has set in the states and in torchmetrics' attributes."""
+        # Metric._wrap_update counts an update and drops the computed value even if the update then fails.
 
         def count_update(*args: object, **kwargs: object) -> None:
             self.__dict__.update(_computed=None, _update_count=self._update_count + 1)
@@ -127,7 +128,7 @@ class Adaptor(torchmetrics.Metric):
         @functools.wraps(update)
         def update_or_undo(*args: object, **kwargs: object) -> None:
             if torch.compiler.is_compiling():
-                # A graph holds for one number of updates: a count of them would compile each step anew.
+                # A graph is valid for one value of an attribute: counting updates would recompile every step.
                 self._update_count = max(1, self._update_count)
                 self._computed = None
                 update(*args, **kwargs)
@@ -138,8 +139,8 @@ class Adaptor(torchmetrics.Metric):
 
     def _wrap_compute(self, compute: Callable[..., Value]) -> Callable[..., Value]:
         """Warn of missing data, synchronize, and restore the states after an error."""
-        # Metric._wrap_compute turns the score of a single segment, (1,), into a number, and hands out the value that it
-        # keeps: whoever changes it in place would change the next result.
+        # Metric._wrap_compute squeezes the score of a single segment, (1,), to a number. It also returns the cached
+        # value without a copy, so changing it in place would change the next result.
 
         def compute_or_warn(*args: object, **kwargs: object) -> Value:
             if self.update_called and not self.kind_codes.tolist()[0]:
@@ -163,18 +164,18 @@ class Adaptor(torchmetrics.Metric):
         return compute_or_reuse
 
     def saved_states(self) -> dict[str, Tensor]:
-        """Return the states that ``load_states`` takes, the rows as one tensor."""
+        """Return the states for ``load_states``, with the rows as one tensor."""
         return {name: self._all_rows() if name == "rows" else getattr(self, name) for name in self.saved_defaults()}
 
     def saved_defaults(self) -> dict[str, Tensor]:
-        """Return what ``saved_states`` returns after a reset: names, dtypes and shapes."""
+        """Return what ``saved_states`` returns after a reset, for names, dtypes and shapes."""
         defaults: dict[str, Any] = {name: state for name, state in self._defaults.items() if name != "callables"}
         if self._keeps_rows:
             defaults["rows"] = self.row.new_empty(0, len(self.row))
         return defaults
 
     def describe_settings(self) -> dict[str, str]:
-        """Return everything that the digest of settings holds, in words."""
+        """Return everything that the digest of settings covers, as text."""
         settings = {"class": repr(type(self).__name__), "average": repr(self.scorer.average)}
         settings["kept counts"] = "of each segment" if self._keeps_rows else "sums"
         return {**settings, **describe(self.scorer.reader), **describe(self.scorer.measure)}
@@ -182,7 +183,7 @@ class Adaptor(torchmetrics.Metric):
     def state_dict(  # type: ignore[override]  # the signature of torchmetrics.Metric
         self, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
     ) -> dict[str, Any]:
-        """Return the persistent states, as torchmetrics does, and with them ``saved_on``."""
+        """Return the persistent states, as torchmetrics does, and ``saved_on``."""
         saved = super().state_dict(destination, prefix, keep_vars)
         if self._persistent["settings"]:
             saved[prefix + SAVED_ON] = self.saved_on
@@ -190,30 +191,30 @@ class Adaptor(torchmetrics.Metric):
 
     @property
     def saved_on(self) -> Tensor:
-        """Return whose counts the states are, as a rank and the number of ranks, int64: ``(0, 1)`` for those of all."""
+        """The rank that counted and the number of ranks, int64. ``(0, 1)`` means all ranks together."""
         # A property, because torch.distributed.checkpoint reads each key of a ``state_dict`` as an attribute.
         rank, ranks = 0, 1
         has_group = distributed.is_available() and distributed.is_initialized() and self.distributed_available_fn()
         if has_group and self.sync_on_compute and not self._is_synced:
-            # Not the rank in the metric's own group: two groups have a rank 0 each, with other counts.
+            # Not the rank in the metric's own group: each group has a rank 0.
             rank, ranks = distributed.get_rank(), distributed.get_world_size()
         return host_counts((rank, ranks))
 
     def load_states(self, saved: Mapping[str, State]) -> None:
-        """Set all states, or raise ValueError before any is set for other settings, names, dtypes or shapes."""
+        """Set all states. Raise ValueError before any is set if settings, names, dtypes or shapes differ."""
         self._check_settings(saved.get("settings", self.settings))
         check_states(saved, self.saved_defaults())
         for name, value in saved.items():
-            # A sync joins the rows into one tensor; here they are a list again, which updates append to.
+            # A sync joins the rows into one tensor. Make them a list again, which updates can append to.
             setattr(self, name, move_state(list_rows(value) if name == "rows" else value, self._device_of(name)))
-        # As Metric._wrap_update does: otherwise compute would warn of missing data, or return its cached value.
+        # As Metric._wrap_update does. Otherwise compute would warn of missing data, or return its cached value.
         self._update_count = max(1, self._update_count)
         self._computed = None
-        # As Metric.reset does: otherwise unsync would bring back what was counted before.
+        # As Metric.reset does. Otherwise unsync would restore the earlier counts.
         self._is_synced, self._cache = False, None
 
     def _all_rows(self) -> Tensor:
-        """Return all rows as one tensor ``(segments, fields)``, even if there are none or a sync has joined them."""
+        """Return all rows as one tensor ``(segments, fields)``, whether or not a sync has joined them."""
         if isinstance(self.rows, Tensor):
             return self.rows
         return torch.cat(self.rows) if self.rows else self.row.new_zeros(0, len(self.row))
@@ -242,7 +243,7 @@ class Adaptor(torchmetrics.Metric):
         error_msgs: list[str],
     ) -> None:
         """Load states that were saved after ``persistent(True)``."""
-        # Metric._load_from_state_dict sets all states that it finds, of any shape and with any settings.
+        # Metric._load_from_state_dict sets whatever states it finds, of any shape and with any settings.
         names = [name for name in (*self._defaults, SAVED_ON) if prefix + name in state_dict]
         saved = {name: state_dict.pop(prefix + name) for name in names}
         if saved:
@@ -271,8 +272,8 @@ class Adaptor(torchmetrics.Metric):
         )
 
     def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> torch.nn.Module:  # noqa: TID251
-        """Apply moves to a device, and ignore casts to another dtype."""
-        # Metric._apply lets .to(torch.bfloat16), which Lightning's precision="bf16-true" calls, round the float sums.
+        """Move to another device, and ignore casts to another dtype."""
+        # Metric._apply would let .to(torch.bfloat16) round float sums. Lightning's precision="bf16-true" calls that.
 
         def move(tensor: Tensor) -> Tensor:
             device = fn(torch.empty(0, device=tensor.device)).device
@@ -287,34 +288,34 @@ class Adaptor(torchmetrics.Metric):
 
     def __setstate__(self, state: dict[str, object]) -> None:
         """Restore a copied or pickled metric."""
-        # Metric.__setstate__ keeps the saved number, which may belong to different callables in this process.
+        # Metric.__setstate__ keeps the saved number, which may stand for other callables in this process.
         super().__setstate__(state)
         callables = callables_number(self.scorer.reader, self.scorer.measure).to(self.callables.device)
         self._defaults["callables"] = callables
         self.callables = callables.clone()
 
     def call_synced(self, function: Callable[[], Returned], should_sync: bool | None = None) -> Returned:
-        """Call a function while the states are those of all processes, by default where ``compute`` would join them."""
+        """Call a function while the states are those of all processes, by default if ``compute`` would join them."""
         was_synced = self._is_synced
         joins = self.sync_on_compute and not was_synced if should_sync is None else should_sync
         unsyncs = self._should_unsync and not was_synced
         try:
-            # A subclass may gather in its own way there.
+            # Through sync_context, because a subclass may override it.
             with self.sync_context(dist_sync_fn=self.dist_sync_fn, should_sync=joins, should_unsync=unsyncs):
                 return function()
         finally:
-            # Metric.sync_context does not reach its unsync after an error: this process would keep the states of all.
+            # After an error Metric.sync_context never unsyncs: this process would keep the states of all.
             if self._is_synced and unsyncs:
                 self.unsync()
 
     def merge_state(self, incoming_state: dict[str, State] | torchmetrics.Metric) -> None:
-        """Add another metric's states to this metric's, with its segments after this metric's.
+        """Add another metric's states to this metric's. Its segments come after this metric's.
 
         Args:
             incoming_state: a metric of the same class with the same settings, or its ``metric_state``, on any device.
 
         Raises:
-            ValueError: another class, other settings, another kind of input, or missing states; this metric does not
+            ValueError: another class, other settings, another kind of input, or missing states. This metric does not
                 change.
         """
         rows = list_rows(self.rows) if self._keeps_rows else []
@@ -331,13 +332,13 @@ class Adaptor(torchmetrics.Metric):
                 self.rows = rows + move_state(list_rows(incoming["rows"]), self._device_of("rows"))
 
         self._call_or_undo(merge)
-        # Metric.merge_state counts no update, so compute would warn, and it keeps the value computed before.
+        # Metric.merge_state counts no update, so compute would warn. It also keeps the cached value.
         self._update_count += incoming_state.update_count if isinstance(incoming_state, torchmetrics.Metric) else 1
         self._computed = None
 
     def _reduce_states(self, incoming_state: dict[str, State]) -> None:
-        """Add another metric's states in front of this metric's."""
-        # Metric._reduce_states raises for tensors on two devices, and for a list of rows with synced (joined) rows.
+        """Add another metric's states before this metric's."""
+        # Metric._reduce_states raises for tensors on two devices, and if only one side has joined its rows in a sync.
         missing = [name for name in self._defaults if name not in incoming_state]
         if missing:
             raise ValueError(f"the incoming state lacks {missing}: expected the states {list(self._defaults)}")
@@ -348,15 +349,16 @@ class Adaptor(torchmetrics.Metric):
                 setattr(self, name, both if name == "rows" else join_states(name, both))
 
     def _sync_dist(self, dist_sync_fn: Gather = gather_all_tensors, process_group: object = None) -> None:
-        """Add up the states of all ranks: gather them as one tensor of bytes, and join them.
+        """Gather the states of all ranks as one tensor of bytes, and join them.
 
-        All ranks raise ValueError for different settings, after the states were gathered, and RuntimeError if another
-        rank could not read its states.
+        After gathering, all ranks raise ValueError if settings differ. They raise RuntimeError if another rank could
+        not read its states.
         """
-        # Metric._sync_dist gathers state by state: 13 gathers and 7 barriers, and ranks with different averages, which
-        # have different states, would wait for each other.
+        # Metric._sync_dist gathers state by state, with barriers between. Ranks with different averages have different
+        # states, and would wait for each other.
         gather: Gather = gather_buffers if dist_sync_fn is gather_all_tensors else dist_sync_fn
-        # The confidence level does not affect the counts: metrics that differ only in it share counts in a collection.
+        # The confidence level is not a setting of the states, so that metrics that differ only in it share counts in a
+        # collection. But ranks must agree on it.
         level = settings_digest(self.confidence).to(self.row.device)
         compared = len(level) + len(self.settings)
         buffers = gather_packed(
@@ -372,9 +374,9 @@ class Adaptor(torchmetrics.Metric):
             setattr(self, name, state.to(self._device_of(name)))
 
     def _call_or_undo(self, function: Callable[..., Returned], *args: object, **kwargs: object) -> Returned:
-        """Call a function, and restore the states and what torchmetrics changes with them if it raises."""
+        """Call a function. If it raises, restore the states and the attributes that torchmetrics changes with them."""
         before = {**self.__dict__}
-        # Lists grow in place. They are cut back and not copied: a copy would take longer with every batch.
+        # Lists grow in place, so they are cut back. Copying them would take longer with every batch.
         lengths = {name: len(before[name]) for name in self._defaults if type(before[name]) is list}
         try:
             return function(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Arithmetic of metrics, such as ``100 * Bleu()``: torchmetrics' compositions, with states to keep and to merge."""
+"""Arithmetic of metrics, such as ``100 * Bleu()``: torchmetrics' compositions, with states that can be merged."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _HEADER = 16
 
 
 class Composable:
-    """Operators that make a ``Composition`` where those of ``torchmetrics.Metric`` make a ``CompositionalMetric``."""
+    """The operators of ``torchmetrics.Metric``, which here make a ``Composition``."""
 
 
 class Composition(Composable, CompositionalMetric):
-    """What an operator makes of the values of one or two metrics.
+    """The result of an operator on one or two metrics.
 
-    torchmetrics' compositions have no states, so that ``Running`` refuses them and ``merge_state`` loses counts. If
-    all metrics are of this package, the state ``packed`` has the states of each as bytes, after the address of this
-    object, because a ``MetricCollection`` would join two compositions with equal states, and their number.
+    torchmetrics' compositions have no states, so ``Running`` refuses them and ``merge_state`` loses counts. If all
+    metrics are of this package, the state ``packed`` has the states of each as bytes. Before these come the address of
+    this object, because a ``MetricCollection`` joins compositions with equal states, and the number of bytes.
     """
 
     def __init__(self, operator: Callable[..., Any], metric_a: Any, metric_b: Any) -> None:
@@ -40,7 +40,7 @@ class Composition(Composable, CompositionalMetric):
 
     @property
     def full_state_update(self) -> bool | None:  # type: ignore[override]
-        """False if all metrics are of this package."""
+        """False if all metrics are of this package, else None."""
         return False if all(isinstance(metric, Adaptor) for metric in self._metrics) else None
 
     @property
@@ -59,7 +59,7 @@ class Composition(Composable, CompositionalMetric):
         return [metric for metric in metrics if not isinstance(metric, CompositionalMetric)]
 
     def _reduce_states(self, incoming_state: Mapping[str, State]) -> None:
-        """Add packed states, those of several ranks one after another."""
+        """Add packed states. Those of several ranks follow one another."""
         parts = list_rows(incoming_state["packed"])
         packed = torch.cat(parts) if parts else host_counts(())
         for metric in cycle(self._metrics):
@@ -79,12 +79,12 @@ class Composition(Composable, CompositionalMetric):
         return super()._apply(fn, (*exclude_state, "packed"))
 
     def __hash__(self) -> int:
-        # Metric.__hash__ hashes the states, which are packed anew each time.
+        # Metric.__hash__ hashes the states, but each access packs them into a new tensor.
         return id(self)
 
 
 def _composing(name: str) -> Callable[..., Composition]:
-    """Return the operator of ``torchmetrics.Metric`` with this name, which here makes a ``Composition``."""
+    """Return the operator of ``torchmetrics.Metric`` with this name, changed to make a ``Composition``."""
     combine = getattr(torchmetrics.Metric, name)
 
     @functools.wraps(combine)

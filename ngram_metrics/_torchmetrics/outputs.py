@@ -1,7 +1,7 @@
 """The segments of an evaluation with their scores: samples for loggers, and the file that ``evaluate`` reads.
 
-For average macro the score of a segment is the one in the mean. For average micro it is the score of the segment's
-counts, for BLEU with effective order, as on the command line and in sacrebleu.
+For average macro the score of a segment is its part of the mean. For average micro it is the score of the segment's
+counts, with effective order for BLEU, as on the command line and in sacrebleu.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import Any
 
 from torch import Tensor, distributed
@@ -30,19 +30,19 @@ _MARKUP = str.maketrans({character: f"&#{ord(character)};" for character in "&<>
 
 
 class Outputs:
-    """The segments since the last ``clear``: of this process, and after ``finish`` of all processes.
+    """The segments since the last ``clear``: those of this process, and after ``finish`` those of all processes.
 
-    The ``metrics`` must be of the class ``kind``, values of such, or arithmetic such as ``100 * Bleu()``.
+    The ``metrics`` must be of the class ``kind``, values of such metrics, or arithmetic such as ``100 * Bleu()``.
 
     Args:
         metrics: the metrics by name.
         kind: the class of metrics of the framework.
         samples: how many of the first segments are samples, and how many of the worst.
-        folder: the folder of the files; None to write none. With no samples either, no segment is kept.
+        folder: the folder of the files; None to write none. Without samples and a folder no segment is kept.
         details: whether ``finish`` computes the brevity penalty and the length ratio of BLEU.
 
     Attributes:
-        segments: for each segment its source, if given, hypothesis, references and scores, as a line of JSON.
+        segments: for each segment its source if it has one, hypothesis, references and scores, as for a line of JSON.
         details: the brevity penalty and the length ratio of BLEU by name.
         signatures: the signatures by the names of the metrics.
     """
@@ -85,7 +85,7 @@ class Outputs:
     def add(self, preds: Hypotheses, target: References, sources: Sequence[str] | None = None) -> None:
         """Score a batch as ``update`` takes it, and keep it.
 
-        Several hypotheses for a segment, and another number of sources, raise ValueError.
+        Raises ValueError for several hypotheses per segment, or for another number of sources than of segments.
         """
         if not self.is_kept or not len(preds):
             return
@@ -106,10 +106,10 @@ class Outputs:
         self.segments += [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def finish(self, is_shared: bool = True) -> None:
-        """Compute details and signatures, and join the segments of all processes, which all have to call it.
+        """Compute details and signatures, and join the segments of all processes. All processes have to call it.
 
-        The first segments of each process come first, as a sampler deals them out. ``is_shared`` is False if each
-        process has all segments already.
+        The first segments of each process come first, which restores the order of a distributed sampler. ``is_shared``
+        is False if each process already has all segments.
         """
         self.signatures = {name: _signature(metric) for name, metric in self._metrics.items()}
         if self._has_details:
@@ -136,16 +136,16 @@ class Outputs:
 
     @property
     def rows(self) -> list[list[str | float]]:
-        """The samples: the first segments, then those of the others with the lowest first score.
+        """The samples: the first segments, then the others with the lowest score in the first metric.
 
-        Each has its line in the file, texts, with one line per reference, and scores.
+        A row has the line in the file, the texts, with one line per reference, and the scores.
         """
         lines = range(len(self.segments))
         worst = sorted(lines[self._samples :], key=lambda line: _numbers(self.segments[line])[0])[: self._samples]
         return [[line + 1, *map(_shown, self.segments[line].values())] for line in (*lines[: self._samples], *worst)]
 
     def markdown(self) -> str:
-        """Return the samples in Markdown, and below them the signatures by the names of the metrics. No text is cut."""
+        """Return the samples in Markdown, and below them the signature of each metric. No text is cut."""
         # A backtick would end the code span.
         lines = [f"- {_escape(name)}: `{text.replace('`', '_')}`" for name, text in self.signatures.items()]
         rows = self.rows
@@ -157,31 +157,31 @@ class Outputs:
             lines = [*(f"| {' | '.join(row)} |" for row in (header, marks, *body)), "", *lines]
         return "\n".join(lines)
 
-    def write(self, step: int, place: str = "") -> None:
-        """Write a line of JSON for each segment to ``step-<step>.jsonl`` in the folder, or in ``place`` in it."""
+    def write(self, step: int, subfolder: str = "") -> None:
+        """Write a line of JSON for each segment to ``step-<step>.jsonl`` in the folder or a subfolder of it."""
         if self._folder is not None:
-            folder = os.path.join(self._folder, place)
+            folder = os.path.join(self._folder, subfolder)
             os.makedirs(folder, exist_ok=True)
             lines = (f"{json.dumps(segment, ensure_ascii=False)}\n" for segment in self.segments)
             write_file(os.path.join(folder, f"step-{step}.jsonl"), "".join(lines))
 
 
 def _parts(metric: Any) -> list[Any]:
-    """Return the metrics of this package in arithmetic such as ``100 * Bleu()``, or the metric if it is one.
+    """Return the metrics of this package in arithmetic such as ``100 * Bleu()``. A metric is its only part.
 
-    The list is empty for a metric that has no score for each segment.
+    The list is empty for a metric that cannot score single segments.
     """
     if is_ours(metric):
         return [metric]
     _, operands = _arithmetic(metric)
     parts = [_parts(operand) for operand in operands if not isinstance(operand, (int, float, Tensor))]
-    if not all(parts) or any(computes_several(part) for found in parts for part in found):
+    if not all(parts) or any(map(computes_several, chain(*parts))):
         return []
-    return [part for found in parts for part in found]
+    return [*chain(*parts)]
 
 
 def _arithmetic(metric: Any) -> tuple[Any, list[Any]]:
-    """Return the function and the operands of arithmetic of either framework, or None and no operands."""
+    """Return the function and the operands of arithmetic in either framework, or None and no operands."""
     if isinstance(metric, CompositionalMetric):
         return metric.op, [operand for operand in (metric.metric_a, metric.metric_b) if operand is not None]
     if {"function", "args"} <= getattr(metric, "__dict__", {}).keys():  # a MetricsLambda of ignite
@@ -199,7 +199,7 @@ def _signature(metric: Any) -> str:
 
 
 def _segment_scores(name: str, metric: Any, preds: Hypotheses, target: References) -> dict[str, Tensor]:
-    """Return the scores of each segment by their titles, which begin with ``name``."""
+    """Return the scores of each segment, by titles that begin with ``name``."""
     if is_ours(metric):
         scorer: Scorer = metric.scorer.segment_scorer()
         values = scorer.name_values(scorer.score(scorer.count(preds, target, is_first=False)))
@@ -220,7 +220,7 @@ def _texts(preds: Hypotheses, target: References, padding: Sequence[int]) -> tup
         remaining = iter(segments.references)
         references = [list(islice(remaining, count)) for count in segments.counts]
     texts = [[_text(document, padding) for document in documents] for documents in references]
-    if not isinstance(segments, Segments):  # a row of padding is no reference, unless there is no other
+    if not isinstance(segments, Segments):  # a row of padding is not a reference, unless it is the only one
         texts = [list(filter(None, documents)) or [""] for documents in texts]
     return [_text(document, padding) for document in segments.hypotheses], texts
 

@@ -27,8 +27,8 @@ class ScoresHandler:
     process 0 only. See the page "ignite".
 
     Args:
-        evaluator: the engine with the segments in its output; the handler reads each output from now on.
-        metrics: metrics of ``ngram_metrics.ignite`` by the names with which they are attached, also arithmetic such as
+        evaluator: the engine with the segments in its output. The handler reads each output from now on.
+        metrics: metrics of ``ngram_metrics.ignite`` by the names that they are attached with, or arithmetic such as
             ``100 * Bleu()``.
         tag: the beginning of all names.
         samples: how many of the first segments to write, and how many of those with the lowest score of the first
@@ -77,7 +77,7 @@ class ScoresHandler:
         self._outputs.add(*pair)
 
     def _finish(self, engine: Engine) -> None:
-        """Join what all processes have, and write the outputs."""
+        """Join the segments of all processes, and write the outputs."""
         from ignite.distributed import get_rank
 
         self._outputs.finish()

@@ -1,7 +1,7 @@
 """Warnings for input that can be read but is almost certainly a mistake, and hints for errors.
 
-The text of a warning hardly depends on the batch, so that Python's default filter shows it once for a line of code. A
-check looks at few texts, or stops at the first correct one, to take little time.
+The text of a warning hardly depends on the batch, so that Python's default filter shows it once per line of code. To
+stay cheap, a check looks at only a few texts, or stops at the first correct one.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from ngram_metrics._core.text.word_rules import compose
 if TYPE_CHECKING:
     from torch import Tensor
 
-#: Letters and punctuation of scripts without spaces between words, and how many of them between spaces are too many for
-#: words, on average: of Han and Hiragana, and of Thai, Lao, Burmese and Khmer. Katakana alone is often one word.
+#: Letters and punctuation of scripts without spaces between words: Han and Hiragana; Thai, Lao, Burmese and Khmer. The
+#: numbers say how many between two spaces are too many for a word, on average. Katakana alone is often one word.
 _WITHOUT_BLANKS = (
     ("[\u3001-\u3002\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff1f]", 5),
     ("[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff]", 12),
 )
-#: The bytes with which these letters begin in UTF-8. Few other letters begin with one of them.
+#: The first bytes of these letters in UTF-8. Few other letters begin with one of them.
 _FIRST_BYTES = bytes([0xE0, 0xE1, *range(0xE3, 0xEA), 0xEF])
 #: Subword markers and special tokens, but not headings, comments, hunks of diffs and bars of charts.
 _MARKER = re.compile(
     r"(?<=[^\s@])@@ |(?<!\S)▁(?=\w)|(?<=\w )##(?=\w)|</?s>|<(?:pad|bos|eos)>|\[(?:CLS|SEP|PAD)\]|<\|[\w-]+\|>"
 )
-#: Parts of them, which are found in a hundredth of the time.
+#: Every marker contains one of these parts. Searching for them is cheaper than the expression.
 _PARTS_OF_MARKERS = ("@@ ", "▁", " ##", "<", "[")
 #: How to remove a subword marker.
 _REMOVED_BY = {
@@ -46,22 +46,22 @@ _WORD_OF_SENTENCES = re.compile(
     "pour|los|las|del|por|para|con|não|uma|com|che|della|per|non|het|een|van|и|в|не|на|что|και|του|των|על|של|את|"
     "في|من|على|के|है|में"
 )
-#: What a sentence ends with, but no word before its last one.
+#: The ends of a sentence. Only its last word has one.
 _ENDS = (".", "!", "?", "।", "؟")
 _SENTENCE_FORM = "pass it as one text, 'the cat sat', or its words as a list in a list, [['the', 'cat', 'sat']]"
-#: How many hypotheses and references are looked at, and how many characters of each.
+#: How many hypotheses and references are searched for such scripts, and how many characters of each.
 _FEW_TEXTS, _FEW_CHARACTERS = 4, 60
-#: How many texts are looked at for markers, and hypotheses for a full stop at the end.
+#: How many texts are searched for markers, and hypotheses for a full stop at the end.
 _MANY_TEXTS = 100
-#: More streams of references are not looked for.
+#: The most hypotheses for which target is compared with streams of references.
 _STREAMS = 8
-#: How the API in use writes the option for a tokenizer, for words and for ROUGE. The value follows in quotation marks.
+#: How the caller's API writes the option for a tokenizer, for words and for ROUGE. A value in quotes follows.
 _TOKENIZER_OPTIONS: ContextVar[tuple[str, str] | None] = ContextVar("_TOKENIZER_OPTIONS", default=None)
 
 
 @contextmanager
 def name_tokenizer_options(words: str, rouge: str) -> Iterator[None]:
-    """Advise these options in warnings. The outermost caller decides: the command, which calls ``evaluate``."""
+    """Name these options in warnings. The outermost caller decides, such as the command, which calls ``evaluate``."""
     reset = _TOKENIZER_OPTIONS.set(_TOKENIZER_OPTIONS.get() or (words, rouge))
     try:
         yield
@@ -76,8 +76,8 @@ def _tokenizer_option(is_rouge: bool) -> str:
 def warn_of_split_references(hypotheses: Sequence[str], references: Sequence[str], counts: Sequence[int]) -> None:
     """Warn if the references of every segment look like the words of one reference.
 
-    This is so if each segment has several references of one word each, and a hypothesis contains two different ones:
-    not for alternative spellings of an answer. ``counts`` is the number of references of each segment.
+    They do if each segment has several references of one word each, and a hypothesis contains two different ones.
+    Alternative spellings of an answer do not. ``counts`` is the number of references of each segment.
     """
     if min(counts, default=0) < 2 or any(len(reference.split()) != 1 for reference in references):
         return
@@ -109,7 +109,7 @@ def warn_of_markers(hypotheses: Sequence[str], references: Sequence[str]) -> Non
 
 
 def warn_of_words_as_texts(hypotheses: Sequence[str], references: Sequence[str]) -> None:
-    """Warn if the texts look like the words of one sentence: by frequent words, or by an end at the last text alone.
+    """Warn if the texts look like the words of one sentence: frequent words, or a full stop only after the last one.
 
     Answers and labels of one word do not, and neither do texts in scripts without spaces between words.
     """
@@ -139,7 +139,7 @@ def _are_words(texts: Sequence[object]) -> bool:
 
 
 def warn_of_no_words(tokenizer: object, texts: Sequence[str], lengths: Tensor | list[int]) -> None:
-    """Warn if ROUGE's ASCII rule leaves no words, by their ``lengths``, of a text with letters or digits."""
+    """Warn if ROUGE's ASCII rule leaves no words of a text with letters or digits. ``lengths`` counts the words."""
     counts: Sequence[int] = lengths if isinstance(lengths, list) else lengths.tolist()
     if 0 in counts and any(any(map(str.isalnum, text)) for text, count in zip(texts, counts, strict=True) if not count):
         cure = f"{_tokenizer_option(True)}'unicode' keeps letters and digits of all scripts"
@@ -149,7 +149,7 @@ def warn_of_no_words(tokenizer: object, texts: Sequence[str], lengths: Tensor | 
 
 
 def transposition_hint(preds: Sequence[object], target: Sequence[object]) -> str:
-    """Return a hint for an error if ``target`` has sacrebleu's form, an item per stream of references, else ``""``."""
+    """Return a hint for an error if the items of ``target`` are sacrebleu's streams of references, else ``""``."""
     if not preds or not target:
         return ""
     is_text = isinstance(preds[0], str)
@@ -164,9 +164,9 @@ def transposition_hint(preds: Sequence[object], target: Sequence[object]) -> str
 def warn_of_transposed_references(hypotheses: Sequence[str], references: Sequence[str], counts: Sequence[int]) -> None:
     """Warn if the items of ``target`` are sacrebleu's streams: the first text of each belongs to the first hypothesis.
 
-    This is so if there are as many references of each segment as hypotheses, and each text shares at least twice as
-    many words (Jaccard) with the hypothesis of its position as with any other hypothesis and the texts beside it.
-    Correct references fail at the first or second text.
+    They are if each segment has as many references as there are hypotheses, and each text is more than twice as similar
+    (Jaccard) to the hypothesis at its position as to any other hypothesis and to the other texts of its stream. Correct
+    references fail at the first or second text.
     """
     size = len(hypotheses)
     if not 2 <= size <= _STREAMS or any(count != size for count in counts):
@@ -195,12 +195,12 @@ def _likeness(first: str, second: str) -> float:
 def warn_of_texts_as_tokens(
     hypotheses: Sequence[Sequence[Hashable]], references: Sequence[Sequence[Hashable]], name_of: NameOf
 ) -> None:
-    """Warn if every document of a side is empty or a token with spaces inside: ``["the cat"]``, but not ``[" the"]``.
+    """Warn if every document of a side is empty or one token with spaces inside, like ``["the cat"]``.
 
-    Tokens with spaces among those of the other side show that they are meant.
+    ``[" the"]`` has none inside. If the other side has tokens with spaces inside too, they are intended.
     """
     sides = (hypotheses, references)
-    others = [side for side in sides if not all(len(each) == 0 or _is_one_text(each) for each in side)]
+    others = [side for side in sides if not all(len(document) == 0 or _is_one_text(document) for document in side)]
     if len(others) == 2 or any(_has_blanks_inside(token) for side in others for token in chain(*side)):
         return
     for index, document in enumerate(chain(*sides)):
@@ -223,7 +223,7 @@ def _has_blanks_inside(token: object) -> bool:
 def warn_of_another_tokenizer(
     tokenizer: object, hypotheses: Sequence[str], references: Sequence[str], is_rouge: bool = False
 ) -> None:
-    """Warn if a rule for words, ``tokenizer``, does not suit the texts."""
+    """Warn if the ``tokenizer`` does not suit the texts."""
     option = _tokenizer_option(is_rouge)
     if tokenizer in (None, "none", "13a", "intl"):
         _warn_of_unsplit_texts(option, hypotheses, references)
@@ -236,12 +236,12 @@ def warn_of_another_tokenizer(
 
 
 def _warn_of_unsplit_texts(option: str, hypotheses: Sequence[str], references: Sequence[str]) -> None:
-    """Warn if a rule that splits at spaces meets texts most of which are in a script without spaces."""
+    """Warn of texts that are mostly in a script without spaces. The tokenizer splits at spaces."""
     few = [text[:_FEW_CHARACTERS] for texts in (hypotheses, references) for text in texts[:_FEW_TEXTS]]
     joined = " ".join(few)
     encoded = joined.encode("utf-8", "surrogatepass")
     if len(encoded.translate(None, _FIRST_BYTES)) == len(encoded):
-        return  # in a tenth of the time of the search
+        return  # cheaper than the search
     for letters, shortest in _WITHOUT_BLANKS:
         parts = joined.split() if re.search(letters, joined) else []
         counts = [count for part in parts if (count := len(re.findall(letters, part)))]
@@ -256,7 +256,7 @@ def _warn_of_unsplit_texts(option: str, hypotheses: Sequence[str], references: S
 def warn_of_unicode_form(texts: Sequence[str], references: Sequence[Sequence[str]], name: str, first: int = 0) -> bool:
     """Warn of the first word that a reference has in another Unicode form, and return whether there is one.
 
-    In the warning ``name`` precedes the number of a text, from ``first`` on.
+    The warning names a text by ``name`` and its index, which starts at ``first``.
     """
     if is_normalized("NFC", "\n".join(texts)) and is_normalized("NFC", "\n".join(chain(*references))):
         return False
@@ -272,7 +272,7 @@ def warn_of_unicode_form(texts: Sequence[str], references: Sequence[Sequence[str
 
 
 def find_other_form(text: str, references: Sequence[str]) -> str | None:
-    """Return the first word of a text that a reference has composed where it is decomposed, or the other way round."""
+    """Return the first word that the text and a reference have in different Unicode forms, or None."""
     if all(is_normalized("NFC", item) for item in (text, *references)):
         return None
     reference_words = set(chain(*map(str.split, references)))
@@ -284,7 +284,7 @@ def find_other_form(text: str, references: Sequence[str]) -> str | None:
 
 
 def look_swapped(preds: Any, target: Any) -> bool:
-    """Return whether ``preds`` would be references of ``target``: one level deeper, not counting lists of words."""
+    """Return whether ``preds`` look like references of ``target``: one level deeper, not counting lists of words."""
     depth = _depth(preds)
     if hasattr(preds, "ndim") or depth - _depth(target) != 1:  # three dimensions are samples
         return False
@@ -294,7 +294,7 @@ def look_swapped(preds: Any, target: Any) -> bool:
 
 
 def _depth(value: object) -> int:
-    """Return the number of levels, at most 4, above a str, a number or a token: 1 for ``["a b"]``."""
+    """Return how deep a str, a number or a token is nested, at most 4: 1 for ``["a b"]``."""
     depth = 0
     while isinstance(value, (list, tuple)) and depth < 4:
         depth += 1
