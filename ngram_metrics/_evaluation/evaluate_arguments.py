@@ -19,7 +19,7 @@ from ngram_metrics._core.text.foreign_values import frame_package, refuse_missin
 from ngram_metrics._core.text.labels import Labels, checked_labels, cluster_numbers, list_sequence
 from ngram_metrics._core.text.messages import pluralize, shortened, type_name, visible
 from ngram_metrics._evaluation import DEFAULT_METRICS
-from ngram_metrics._evaluation.outputs import read_outputs
+from ngram_metrics._evaluation.files import read_outputs
 from ngram_metrics._evaluation.result_tables import cell_text, label_text
 from ngram_metrics._evaluation.results import ComparisonPlan, Grouping
 
