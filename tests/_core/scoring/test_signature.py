@@ -58,9 +58,9 @@ SETTINGS: dict[str, list[Any]] = {
 
 
 def _affecting(api: Api) -> dict[str, list[Any]]:
-    """For each option of a metric settings other than its default; there are no others where True or False is set."""
+    """For each option of a metric settings other than its default; of True and False the other one."""
     of_options = {
-        name: [value for value in SETTINGS.get(name, [True] if name in api.flags else []) if value != default]
+        name: [value for value in SETTINGS.get(name, [not default] if name in api.flags else []) if value != default]
         for name, default in api.options.items()
     }
     return {**of_options, "confidence": [0.95]}
@@ -99,6 +99,15 @@ def test_every_setting_that_affects_the_number_changes_the_signature(metric: typ
     for options, expected in zip(settings, signatures, strict=True):
         # ignite's Bleu has other defaults.
         assert of_ignite(**{**OF_CLASS[metric].options, **options}).signature == expected
+
+
+@pytest.mark.parametrize("api", COMPLETE, ids=lambda api: api.name)
+def test_flags_for_text_are_refused_with_ids(api: Api):
+    for name in api.flags:
+        metric = api.metric(**{name: not api.options[name]})
+        if hasattr(metric.scorer.reader, name):
+            with pytest.raises(ValueError, match=f"{name} is an option for text"):
+                metric.update([[1, 2]], [[1, 2]])
 
 
 #: What every setting for text, and every setting for ids, scores differently from the default.
