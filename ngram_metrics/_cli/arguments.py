@@ -166,8 +166,8 @@ def _check_text_options(parser: ArgumentParser, options: Namespace) -> None:
 
 def _check_files(parser: ArgumentParser, options: Namespace) -> None:
     """Exit with an error if standard input is read twice, or an output cannot be created or would overwrite a file."""
-    beside = filter(None, (options.groups, options.source))
-    inputs = [split_field(file)[0] for file in (*options.systems.values(), *options.references.values(), *beside)]
+    files = [*options.systems.values(), *options.references.values(), *filter(None, (options.groups, options.source))]
+    inputs = [split_field(file)[0] for file in files]
     if inputs.count("-") > 1:
         parser.error("standard input can be read once, and - is given twice")
     read = list(filter(os.path.exists, inputs))

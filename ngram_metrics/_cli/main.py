@@ -39,12 +39,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: Namespace) -> None:
     """Read all files, evaluate, and write the results."""
-    beside = [file for file in (options.groups, options.source) if file is not None]
-    columns = iter(read_segments([*options.systems.values(), *beside], list(options.references.values())))
-    systems = {name: next(columns) for name in options.systems}
+    optional = [file for file in (options.groups, options.source) if file is not None]
+    columns = iter(read_segments([*options.systems.values(), *optional], list(options.references.values())))
+    systems = dict(zip(options.systems, columns, strict=False))
     groups = None if options.groups is None else next(columns)
     sources = None if options.source is None else next(columns)
-    references = {name: next(columns) for name in options.references}
+    references = dict(zip(options.references, columns, strict=True))
     text_options = {option: getattr(options, option) for option in TEXT_OPTIONS}
     metrics = {name: make_metric(name, **text_options) for name in options.metrics}
 

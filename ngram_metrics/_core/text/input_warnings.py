@@ -173,10 +173,11 @@ def warn_of_transposed_references(hypotheses: Sequence[str], references: Sequenc
         return
 
     def is_of_its_position(stream: int, position: int) -> bool:
-        beside = references[stream * size : (stream + 1) * size]
-        text = beside[position]
+        stream_texts = references[stream * size : (stream + 1) * size]
+        text = stream_texts[position]
         likeness = _likeness(text, hypotheses[position])
-        others = (other for texts in (beside, hypotheses) for index, other in enumerate(texts) if index != position)
+        sides = (stream_texts, hypotheses)
+        others = (other for texts in sides for index, other in enumerate(texts) if index != position)
         return all(likeness > 2 * _likeness(text, other) for other in others)
 
     if all(starmap(is_of_its_position, product(range(size), repeat=2))):

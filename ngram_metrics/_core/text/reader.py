@@ -117,7 +117,7 @@ class Reader(ABC):
         return [encode_tokens(segments)]
 
     def prepare(self, texts: Sequence[str]) -> Sequence[str]:
-        """Return texts as they are before they are split into words or characters."""
+        """Prepare texts for splitting: lowercase them if asked to."""
         return list(map(str.lower, texts)) if self.lowercase else texts
 
     def check_text_options(self, kind: str) -> None:
