@@ -157,7 +157,8 @@ class ComputeMetrics:
         if args.load_best_model_at_end and state.best_model_checkpoint and not trainer.is_in_train:
             step = int(state.best_model_checkpoint.rpartition("-")[2])
         self._outputs.write(step, prefix.removeprefix("eval").strip("_"))
-        name, text = f"{prefix}/samples", self._outputs.markdown()
+        name = f"{prefix}/samples"
+        text = self._outputs.markdown()
         for callback in trainer.callback_handler.callbacks:
             kind = type(callback).__name__
             if kind == "TensorBoardCallback" and callback.tb_writer is not None:

@@ -71,11 +71,11 @@ def checked_texts(systems: object, references: object, baseline: str | None) -> 
         raise ValueError(f"system {first!r} has no segment: expected at least one")
     for name, lines in texts.items():
         _check_length(f"system {name!r}", lines, f"system {first!r}", len(segments))
-    given = list(texts)
+    in_given_order = list(texts)
     if baseline is not None:
         check_choice("baseline", baseline, texts)
         texts = {baseline: texts[baseline], **texts}
-    return Texts(texts, *_references(references, f"system {first!r}", len(segments)), given, sources)
+    return Texts(texts, *_references(references, f"system {first!r}", len(segments)), in_given_order, sources)
 
 
 def checked_scorers(metrics: object) -> dict[str, Scorer]:

@@ -103,9 +103,9 @@ def compute_outcome(
     draws = _signature_draws(plan, len(systems) > 1)
     reference_counts = list(map(len, texts.references))
     references = format_references(min(reference_counts), max(reference_counts))
+    baseline, *_ = systems.values()
     signatures = {
-        name: counts.scorer.signature(references, "text", draws)
-        for name, counts in zip(names, next(iter(systems.values())), strict=True)
+        name: counts.scorer.signature(references, "text", draws) for name, counts in zip(names, baseline, strict=True)
     }
     return Outcome(results, grouping, grouped, signatures, texts.names, plan)
 

@@ -142,7 +142,9 @@ class Outputs:
         """
         lines = range(len(self.segments))
         worst = sorted(lines[self._samples :], key=lambda line: _numbers(self.segments[line])[0])[: self._samples]
-        return [[line + 1, *map(_shown, self.segments[line].values())] for line in (*lines[: self._samples], *worst)]
+        return [
+            [line + 1, *map(_make_visible, self.segments[line].values())] for line in (*lines[: self._samples], *worst)
+        ]
 
     def markdown(self) -> str:
         """Return the samples in Markdown, and below them the signature of each metric. No text is cut."""
@@ -239,7 +241,7 @@ def _numbers(segment: Mapping[str, Any]) -> list[float]:
     return [value for value in segment.values() if isinstance(value, float)]
 
 
-def _shown(value: str | list[str] | float) -> str | float:
+def _make_visible(value: str | list[str] | float) -> str | float:
     """Return text with all characters visible, and one line for each reference."""
     if isinstance(value, float):
         return value

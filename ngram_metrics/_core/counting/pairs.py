@@ -244,7 +244,8 @@ def _add_products(table: Any, matrix: Integers, pools: Pools, matches: Array, de
     """Multiply the tiles of a table, and add each product in place to its matrix of matches."""
     _, height, width = pools.shape
     table = to_device(table.astype(np.float32), device).reshape(pools.rows, len(matrix), TILE).swapaxes(0, 1)
-    hypotheses, references = table[:, :height], table[:, pools.first_reference :].swapaxes(1, 2)
+    hypotheses = table[:, :height]
+    references = table[:, pools.first_reference :].swapaxes(1, 2)
     if device is not None:
         # Under autocast the products would have another dtype than the matches.
         with sys.modules["torch"].autocast(device.type, enabled=False):

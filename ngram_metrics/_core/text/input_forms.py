@@ -110,7 +110,8 @@ class Segments(NamedTuple):
             return pairs, None
         documents: Documents = []
         sizes = []
-        hypotheses, references = iter(self.hypotheses), iter(self.references)
+        hypotheses = iter(self.hypotheses)
+        references = iter(self.references)
         for count, reference_count in zip(self.hypothesis_counts or [1] * len(self.counts), self.counts, strict=True):
             documents += islice(hypotheses, count)
             documents += islice(references, reference_count)

@@ -13,7 +13,7 @@ from collections import defaultdict
 from functools import lru_cache
 
 #: A suffix, the number of letters to cut off, and what replaces them.
-_Rule = tuple[str, int, str]
+_SuffixRule = tuple[str, int, str]
 
 _IRREGULAR = {
     "sky": "sky", "skies": "sky", "dying": "die", "lying": "lie", "tying": "tie", "news": "news", "inning": "inning",
@@ -26,13 +26,13 @@ _IRREGULAR = {
 _KINDS = defaultdict(lambda: "c", {**dict.fromkeys(map(ord, "aeiou"), "v"), ord("y"): "y"})
 
 
-def _rules(written: str) -> dict[str, list[_Rule]]:
+def _parse_rules(written: str) -> dict[str, list[_SuffixRule]]:
     """Return rules by the last two letters of their suffix, so that only a few are tried on a word.
 
     They are written ``suffix>replacement``, longer suffixes first. The letters before ``|`` belong to the suffix, but
     stay.
     """
-    rules: dict[str, list[_Rule]] = {}
+    rules: dict[str, list[_SuffixRule]] = {}
     for rule in written.split():
         suffix, replacement = rule.split(">")
         condition, _, cut = suffix.rpartition("|")
@@ -42,12 +42,12 @@ def _rules(written: str) -> dict[str, list[_Rule]]:
 
 #: The rules of steps 2 to 4, and the measure that each step needs. nltk tries one rule before step 2.
 _STEPS = (
-    (_rules("alli>al"), 1),
-    (_rules("""
+    (_parse_rules("alli>al"), 1),
+    (_parse_rules("""
         ational>ate tional>tion enci>ence anci>ance izer>ize bli>ble entli>ent eli>e ousli>ous ization>ize ation>ate
         ator>ate alism>al iveness>ive fulness>ful ousness>ous aliti>al iviti>ive biliti>ble fulli>ful l|ogi>og"""), 1),
-    (_rules("icate>ic ative> alize>al iciti>ic ical>ic ful> ness>"), 1),
-    (_rules("""al> ance> ence> er> ic> able> ible> ant> ement> ment> ent> s|ion> t|ion> ou> ism> ate> iti> ous>
+    (_parse_rules("icate>ic ative> alize>al iciti>ic ical>ic ful> ness>"), 1),
+    (_parse_rules("""al> ance> ence> er> ic> able> ible> ant> ement> ment> ent> s|ion> t|ion> ou> ism> ate> iti> ous>
         ive> ize>"""), 2),
 )  # fmt: skip
 

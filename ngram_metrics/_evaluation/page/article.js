@@ -1,4 +1,4 @@
-// One segment: its source, its references, and the output of each system that is shown.
+// One segment: its source, its references, and the output of each shown system.
 function givenLine(place) {
   const text = data.rewritten[place];
   return text === undefined ? [] : [addText(make("span", { class: "line given", dir: "auto" }, "as given: "), text)];
@@ -18,7 +18,7 @@ function sourceRow(segment) {
   return make("tr", { class: "source" }, rowName("source"), make("td", { class: "text" }, line), ...emptyCells());
 }
 
-// A segment may have fewer references than another. A word is marked that none of the systems has matched.
+// A segment may have fewer references than others. Words that no system has matched are marked.
 function referenceRows(segment, systems) {
   const { texts, steps } = data.of_references;
   return data.references.flatMap((name, number) => {
@@ -40,7 +40,7 @@ function systemRow(segment, system) {
     ...data.values.map((value) => make("td", { "data-name": value }, shown(data.scores[value][system][segment]))));
 }
 
-// How much better than the baseline the system is that is compared.
+// How much better the compared system is than the baseline.
 function changeOf(segment) {
   const scores = data.scores[state.value];
   return scores[state.compared][segment] - scores[BASELINE][segment];

@@ -1,4 +1,4 @@
-// The chart of the scores: a row for each system in the order given, so that epochs read as a line.
+// The chart of the scores: one row for each system in the caller's order, so that epochs read as a line.
 const WIDTH = 400;
 const ROW = 20;
 const TEXT = 12;
@@ -20,7 +20,7 @@ function scaleOf(numbers, from, to) {
   return { ticks, at: (number) => from + (to - from) * (number - low) / (high - low) };
 }
 
-// A name that is too wide loses its middle: the end of a path tells more than its folders.
+// Cut the middle of a name that is too wide: the end of a path says more than its folders.
 function fitted(name, width) {
   const letters = [...name];
   let text = name;

@@ -1,7 +1,7 @@
-// What the reader chooses: the score, the system that is compared with the baseline, and the systems that are shown.
+// The reader's choices: the score, the system to compare with the baseline, and the systems to show.
 const SHOWN_AT_FIRST = 4;
 const BASELINE = 0;
-// All systems in the order given; in the data the baseline is the first.
+// All systems in the caller's order. In the data the baseline comes first.
 const every = data.given;
 const others = every.filter((system) => system !== BASELINE);
 const several = every.length > 1;
@@ -12,7 +12,7 @@ const scoreOf = (system) => data.entries[system][state.value][0];
 // Without a choice all systems are shown.
 const chosenSystems = () => every.filter((system) => state.chosen.has(system) || !state.chosen.size);
 
-// At first the best systems are shown beside the baseline, and the best of them is compared with it.
+// At first show the baseline and the best systems, and compare the best one with the baseline.
 function chooseAtFirst() {
   const best = [...others].sort((a, b) => scoreOf(b) - scoreOf(a));
   state.compared = best[0] ?? BASELINE;
@@ -30,7 +30,7 @@ function boxOf(system, changed) {
   return make("label", {}, box, " ", named(data.systems[system]));
 }
 
-// A system that is asked for is shown from then on.
+// Once a system is asked for, it stays visible.
 function alsoShow(system) {
   state.chosen.add(system);
   byId("chosen").querySelector(`[value="${system}"]`).checked = true;

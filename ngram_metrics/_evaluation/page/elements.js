@@ -1,4 +1,4 @@
-// Shared by all scripts: the data, and functions that make elements. Text only becomes text nodes.
+// Shared by all scripts: the data, and functions that make elements. Text becomes nothing but text nodes.
 const data = JSON.parse(document.getElementById("data").textContent);
 const byId = (name) => document.getElementById(name);
 
@@ -27,14 +27,14 @@ function addOptions(select, names, picked) {
 const named = (name) => make("bdi", { class: "name" }, name);
 const heading = (...children) => make("th", { scope: "col" }, ...children);
 
-// A table that scrolls sideways, by keys too, where the screen is too narrow for it.
+// A table that scrolls sideways, also by keys, if the screen is too narrow.
 function tableOf(caption, header, rows) {
   return fadeAtEnd(make("div", { class: "wide", role: "region", tabindex: "0", "aria-label": caption },
     make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...header)),
       make("tbody", {}, ...rows.map((cells) => make("tr", {}, ...cells))))));
 }
 
-// The right edge of a table fades as long as there are columns beyond it.
+// The right edge of a table fades while there are columns beyond it.
 function fadeAtEnd(box) {
   const mark = () => box.classList.toggle("more", box.scrollLeft + box.clientWidth + 1 < box.scrollWidth);
   const observer = new ResizeObserver(mark);

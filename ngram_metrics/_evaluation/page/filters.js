@@ -1,13 +1,13 @@
-// Which segments are listed: those of a click elsewhere on the page, of labels, and of a search.
+// Which segments are listed: those chosen by a click elsewhere on the page, by labels, and by a search.
 const filters = { held: null, labels: new Map() };
 
-// Whether the system that is compared changed as is asked for against the baseline, by more than the margin.
+// Whether the compared system differs from the baseline in the chosen direction, by more than the margin.
 function hasChanged(segment) {
   const change = changeOf(segment);
   return (byId("change").value === "worse" ? -change : change) > Number(byId("margin").value);
 }
 
-// All that a search looks through: what the reader sees of a segment. A reference may be missing.
+// The text that a search looks through: all that the reader sees of a segment. A reference may be missing.
 function textsOf(segment) {
   return [
     ...data.of_references.texts.map((texts) => texts[segment] ?? ""),

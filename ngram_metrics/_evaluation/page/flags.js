@@ -1,4 +1,4 @@
-// Outputs with signs of trouble: how many of each system, and which.
+// Outputs with signs of trouble: how many each system has, and which.
 const flagTitles = Object.entries(data.flags.titles).map(([flag, title]) => [Number(flag), title]);
 const flagsOf = (system, segment) => parseInt(data.flags.of_systems[system][segment], 32);
 const titlesOf = (flags) => flagTitles.filter(([flag]) => flags & flag).map(([, title]) => title);

@@ -1,4 +1,4 @@
-// The scores of the segments with each label of a column, as corpora.
+// The scores of the segments with each label, as corpora.
 const grouped = data.columns.filter(({ groups }) => groups);
 
 function drawGroups() {

@@ -1,4 +1,4 @@
-// The list of segments, one page at a time: the work does not grow with the number of segments.
+// The list of segments. Only one page of it is drawn, so the work does not grow with the number of segments.
 const AT_ONCE = 10;
 const list = { order: [], page: 0, current: null };
 
@@ -44,7 +44,7 @@ function showAll() {
   arrange();
 }
 
-// Show a segment, wherever it is in the order; a filter that hides it is removed.
+// Show a segment wherever it is in the list, and remove a filter that hides it.
 function goTo(segment) {
   if (!list.order.includes(segment)) showAll();
   const page = Math.floor(list.order.indexOf(segment) / AT_ONCE);
@@ -57,7 +57,7 @@ function goTo(segment) {
   byId(`segment-${segment + 1}`).scrollIntoView({ block: "start" });
 }
 
-// Go to a segment, and let the address of the page lead there.
+// Go to a segment, and put it into the address of the page.
 function open(segment) {
   history.replaceState(null, "", `#s=${segment + 1}`);
   goTo(segment);
@@ -78,7 +78,7 @@ function move(by) {
   else tell(by > 0 ? "This is the last segment" : "This is the first segment");
 }
 
-// List some segments only.
+// List only some segments.
 function hold(segments, name) {
   removeFilters();
   filters.held = segments;

@@ -1,4 +1,4 @@
-// What follows a choice, the keys, and the address of the page.
+// Updates after a choice, the keys, and the address of the page.
 function showValue() {
   showColumns();
   drawScores();

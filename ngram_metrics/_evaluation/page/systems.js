@@ -1,13 +1,13 @@
 // The table of systems: one score at a time or all, sorted by a click.
 
-// Sort by a column: the best first, or in the other direction if it is sorted so already.
+// Sort by a column, best first. A second click reverses the order.
 function sortTable(table, header) {
   const column = [...header.parentElement.children].indexOf(header);
   const { sort } = header.querySelector("button").dataset;
   const before = header.getAttribute("aria-sort");
   const ascending = sort === "higher" ? before === "descending" : before !== "ascending";
   const direction = ascending ? 1 : -1;
-  // Rows without a number are last, whatever the direction.
+  // Rows without a number come last in both directions.
   const number = ({ children }) => parseFloat(children[column].textContent) || 0;
   const isMissing = ({ children }) => children[column].textContent === "";
   const rows = [...table.tBodies[0].rows];

@@ -1,6 +1,6 @@
 // Texts with their words shaded.
 
-// Characters that are invisible or change how others are shown are written as their code points.
+// Write characters that are invisible or change how others look as code points.
 const HIDDEN = new RegExp("[\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ufeff]" +
   "|[\\ud800-\\udbff](?![\\udc00-\\udfff])|(?<![\\ud800-\\udbff])[\\udc00-\\udfff]", "g");
 
@@ -27,7 +27,7 @@ function placesOf(steps) {
   return places;
 }
 
-// A line with words shaded by their orders, one digit per word; neighbours of the same order are joined.
+// A line with words shaded by their orders, one digit per word. Neighbours of the same order are joined.
 function shadedLine(text, steps, orders, missed) {
   const line = make("span", { class: "line", dir: "auto" });
   const places = placesOf(steps);
