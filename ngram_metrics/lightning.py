@@ -87,7 +87,7 @@ class ScoresCallback(Callback):
         self._scored = [self._make("val", "")]  # raises for wrong arguments
 
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
-        """Warn about loggers that cannot store text before the run."""
+        """Warn before the run about loggers that cannot store text."""
         others = [type(logger).__name__ for logger in trainer.loggers if not _names(logger) & _TAKE_TEXT]
         if others and self.samples and trainer.is_global_zero:
             warn_user(f"{', '.join(others)} cannot store text: the samples are not written")
