@@ -239,3 +239,21 @@ def test_to_pandas_without_pandas_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ModuleNotFoundError, match=r"^to_pandas needs pandas: pip install pandas$"):
         evaluate(["a"], ["a"], confidence=None).to_pandas()
+
+
+def test_segments_whose_scores_differ_in_the_last_bit_are_ties():
+    """F of 2 words of 5 with 1 match, and of 10 with 2, is 1/3 both times."""
+    base, other = ["w0 x0 x1 x2"], ["w0 w1 x0 x1 x2 x3 x4 x5 x6 x7"]
+    found = evaluate({"base": base, "other": other}, ["w0 w1"], {"rouge": ROUGEScore(rouge_keys="rouge1")})
+    result = found.results["other"]["rouge1"]
+    assert result.difference is not None
+    assert 0 < abs(result.difference) < 1e-15
+    assert (result.wins, result.ties, result.losses) == (0, 1, 0)
+
+
+def test_a_cluster_has_in_a_group_the_segments_of_the_group():
+    found = evaluate(OTHER, REFERENCES, "chrf", confidence=0.95, groups=LABELS, clusters=ARTICLES)
+    for label, results in found.groups.items():
+        inside = [index for index, other in enumerate(LABELS) if other == label]
+        lines, references, articles = ([side[index] for index in inside] for side in (OTHER, REFERENCES, ARTICLES))
+        assert results == evaluate(lines, references, "chrf", confidence=0.95, clusters=articles).results

@@ -142,3 +142,9 @@ def test_the_ends_are_the_scores_that_many_places_from_the_ends(confidence: floa
 def test_a_confidence_that_is_no_level_is_refused(confidence):
     with pytest.raises(ValueError, match=r"confidence must be between 0 and 1, such as 0\.95"):
         check_confidence(confidence, "micro")
+
+
+@pytest.mark.parametrize("resamples", [1, 2, 3, 1000])
+def test_the_lower_end_is_never_above_the_higher(resamples: int):
+    low, high = interval(np.arange(resamples, dtype=np.float64), 1e-15)
+    assert low <= high

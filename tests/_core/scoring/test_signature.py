@@ -3,9 +3,11 @@
 import copy
 import inspect
 import pickle
+import re
 import unicodedata
 from collections.abc import Mapping
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import pytest
@@ -301,3 +303,11 @@ def test_the_signature_of_ignite_is_that_of_the_torchmetrics_class(ignite_case: 
         assert metric.signature == ignite_case.case.filled(ignite_case.average).signature
     metric.reset()
     assert _nrefs(metric) == "?"
+
+
+def test_callables_are_told_apart_by_name_and_fixed_arguments():
+    words = re.compile("a")
+    tokenizers = [partial(re.split, " "), partial(re.split, "t"), partial(re.split, " ", maxsplit=2), words.findall]
+    signatures = [Bleu(tokenizer=tokenizer).signature for tokenizer in (*tokenizers, words.split)]
+    assert len({*signatures}) == 5
+    assert Bleu(tokenizer=partial(re.split, " ")).signature == signatures[0]
