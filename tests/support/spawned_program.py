@@ -30,7 +30,7 @@ def main() -> None:
         strategy="ddp_spawn",
         devices=2,
         max_epochs=3,
-        callbacks=[ScoresCallback({"bleu": Bleu()}, segments=0)],
+        callbacks=[ScoresCallback({"bleu": Bleu()}, samples=0)],
         logger=False,
         enable_checkpointing=False,
         num_sanity_val_steps=0,
