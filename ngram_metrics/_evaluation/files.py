@@ -134,9 +134,11 @@ def read_outputs(systems: object) -> tuple[dict[str, list[str]], list[list[str]]
 
 def _list_steps(folder: str) -> dict[str, str]:
     """Return the files of a folder in the order of their steps, by their names without the suffix."""
-    files = [name for name in (os.listdir(folder) if os.path.isdir(folder) else []) if name.endswith(".jsonl")]
+    _, folders, names = next(os.walk(folder), (folder, [], []))
+    files = [name for name in names if name.endswith(".jsonl")]
     if not files:
-        raise ValueError(f"{folder} is no folder with files such as step-500.jsonl: expected the outputs of a training")
+        hint = f", as in its folders {', '.join(sorted(folders))}" if folders else ""
+        raise ValueError(f"{folder} is no folder with files such as step-500.jsonl: expected training outputs{hint}")
     files.sort(key=lambda name: [int(digits) for digits in re.findall(r"\d+", name)])
     return {name.removesuffix(".jsonl"): os.path.join(folder, name) for name in files}
 

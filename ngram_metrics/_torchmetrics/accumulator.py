@@ -67,7 +67,7 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
     macro adds ``score_sum``, float64. Average none and ``confidence`` add ``rows``, a list of ``(segments, fields)``
     int64. A move to a device never changes a dtype: if the device has no float64, float64 states stay on the CPU.
     ``merge_state`` waits for the device, because it compares the settings. With ``groups``, the states ``segments``,
-    ``row`` and ``score_sum`` have one row for each group, and a last one for segments of no group.
+    ``row`` and ``score_sum`` have one row for each group, and a last one for segments whose index is out of range.
 
     Args:
         scorer: the metric without states.
@@ -193,7 +193,8 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
             states["kind_codes"] = host_counts(codes)
         # Set the states only after everything is computed: even if memory runs out, they then hold whole batches.
         if self._keeps_rows:
-            self.__dict__["rows"].append(added["rows"])  # typing.cast would be an empty copy in a compiled graph
+            # Read through ``__dict__``: in a compiled graph ``typing.cast(list, self.rows)`` gives an empty copy.
+            self.__dict__["rows"].append(added["rows"])
         for name, state in {**states, "_codes": codes}.items():
             self.__dict__[name] = state  # torch.compile of 2.11 cannot trace ``__dict__.update``
 

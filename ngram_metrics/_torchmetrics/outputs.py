@@ -1,7 +1,7 @@
 """The segments of an evaluation with their scores: samples for loggers, and the file that ``evaluate`` reads.
 
-For average macro the score of a segment is its part of the mean. For average micro it is the score of the segment's
-counts, with effective order for BLEU, as on the command line and in sacrebleu.
+For average macro the score of a segment is the one that enters the mean. For average micro it is the score of the
+segment's counts, with effective order for BLEU, as on the command line and in sacrebleu.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _MARKUP = str.maketrans({character: f"&#{ord(character)};" for character in "&<>
 class Outputs:
     """The segments since the last ``clear``: those of this process, and after ``finish`` those of all processes.
 
-    The ``metrics`` must be of the class ``kind``, values of such metrics, or arithmetic such as ``100 * Bleu()``.
+    The ``metrics`` must be of the ``metric_class``, values of such metrics, or arithmetic such as ``100 * Bleu()``.
 
     Args:
         metrics: the metrics by name.
-        kind: the class of metrics of the framework.
+        metric_class: the class of metrics of the framework.
         samples: how many of the first segments are samples, and how many of the worst.
         folder: the folder of the files; None to write none. Without samples and a folder no segment is kept.
         details: whether ``finish`` computes the brevity penalty and the length ratio of BLEU.
@@ -50,7 +50,7 @@ class Outputs:
     def __init__(
         self,
         metrics: Mapping[str, Any],
-        kind: type,
+        metric_class: type,
         samples: int,
         folder: str | os.PathLike[str] | None = None,
         details: bool = False,
@@ -65,8 +65,8 @@ class Outputs:
         )
         for name, metric in metrics.items():
             parts = _parts(metric)
-            if not parts or not all(isinstance(_whole(part), kind) for part in parts):
-                package = kind.__module__.removesuffix(".metric").removesuffix("._torchmetrics.accumulator")
+            if not parts or not all(isinstance(_whole(part), metric_class) for part in parts):
+                package = metric_class.__module__.removesuffix(".metric").removesuffix("._torchmetrics.accumulator")
                 actual = f"{type_name(metric)} of {type(metric).__module__}"
                 raise TypeError(
                     f"the metric {name} is {actual}: expected a metric of {package}, or arithmetic of such values"

@@ -83,6 +83,10 @@ def test_what_is_no_outputs_is_told(tmp_path: Path):
             evaluate(systems)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"is no folder with files such as step-500\.jsonl"):
         evaluate(tmp_path)
+    for name in ("val", "test"):
+        write(tmp_path / "training" / name)
+    with pytest.raises(ValueError, match=r"training is no folder with files .*, as in its folders test, val$"):
+        evaluate(tmp_path / "training")
     first, second = write(tmp_path / "a"), write(tmp_path / "b", [*REFERENCES[:2], "another"])
     files = {"a": first / "step-90.jsonl", "b": second / "step-90.jsonl"}
     with pytest.raises(ValueError, match=r"b.step-90\.jsonl has other references or sources than the first file"):

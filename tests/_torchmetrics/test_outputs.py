@@ -31,10 +31,10 @@ def test_scores_are_those_of_the_functions_over_several_batches():
         "chrf": ChrF(),
         "rouge": ROUGEScore(rouge_keys=("rouge1", "rougeL")),
     }
-    table = Outputs(metrics, Accumulator, 3)
+    outputs = Outputs(metrics, Accumulator, 3)
     for batch in (slice(0, 1), slice(0, 0), slice(1, 3)):
-        table.add(HYPOTHESES[batch], REFERENCES[batch])
-    assert table.columns == [
+        outputs.add(HYPOTHESES[batch], REFERENCES[batch])
+    assert outputs.columns == [
         "line",
         "hypothesis",
         "references",
@@ -55,11 +55,11 @@ def test_scores_are_those_of_the_functions_over_several_batches():
     assert expected[1][1] == 1 > expected[0][1]
     texts = [*HYPOTHESES], ["the cat sat on a mat\na cat", "it was", "a dog ran away"]
     scores = [each.tolist() for each in expected]
-    assert table.rows == [list(row) for row in zip([1, 2, 3], *texts, *scores, strict=True)]
-    table.clear()
-    table.add("it was", ["so", "it was"])
-    assert [row[1:3] for row in table.rows] == [["it was", "so\nit was"]]
-    assert table.rows[0][5] == 1  # chrF of the second reference
+    assert outputs.rows == [list(row) for row in zip([1, 2, 3], *texts, *scores, strict=True)]
+    outputs.clear()
+    outputs.add("it was", ["so", "it was"])
+    assert [row[1:3] for row in outputs.rows] == [["it was", "so\nit was"]]
+    assert outputs.rows[0][5] == 1  # chrF of the second reference
 
 
 IDS = torch.tensor([[5, 6, 0, -100], [7, 0, 8, 0]])
@@ -76,29 +76,29 @@ IDS = torch.tensor([[5, 6, 0, -100], [7, 0, 8, 0]])
     ids=["tokens", "ids", "padded ids", "an array and lists"],
 )
 def test_tokens_and_ids_are_shown_without_padding(preds: Any, target: Any):
-    table = Outputs({"bleu": for_ignite.Bleu(pad_id=0), "rouge": for_ignite.RougeN(1, pad_id=0)}, IgniteMetric, 5)
-    table.add(preds, target)
+    outputs = Outputs({"bleu": for_ignite.Bleu(pad_id=0), "rouge": for_ignite.RougeN(1, pad_id=0)}, IgniteMetric, 5)
+    outputs.add(preds, target)
     second = "7 -" if isinstance(preds, list) and preds[0][0] == "5" else "7 9"
-    assert [row[1:3] for row in table.rows] == [["5 6", f"5 6\n{second}"], ["7 8", "7"]]
-    assert table.columns[3:] == ["bleu", "rouge"]
-    assert [row[4] for row in table.rows] == pytest.approx([2 / 4, 1.0])  # recall: ignite's alpha is 0
+    assert [row[1:3] for row in outputs.rows] == [["5 6", f"5 6\n{second}"], ["7 8", "7"]]
+    assert outputs.columns[3:] == ["bleu", "rouge"]
+    assert [row[4] for row in outputs.rows] == pytest.approx([2 / 4, 1.0])  # recall: ignite's alpha is 0
 
 
 @example(["&amp; &#42;", "<script>x</script>"])
 @given(st.lists(st.text("|<>&\\`*_[]~#!()-+.:;/$ ab1\n", max_size=12), min_size=2, max_size=2))
 def test_no_text_is_markup_or_breaks_the_table(texts: list[str]):
-    table = Outputs({"a|b": ChrF()}, Accumulator, 1)
-    table.add([texts[0]], [texts[1]])
-    header, row = cells(table.markdown())
+    outputs = Outputs({"a|b": ChrF()}, Accumulator, 1)
+    outputs.add([texts[0]], [texts[1]])
+    header, row = cells(outputs.markdown())
     assert header == ["line", "hypothesis", "references", "a|b"]
-    assert [cell.split() for cell in row] == [["1"], texts[0].split(), texts[1].split(), [f"{table.rows[0][3]:.4f}"]]
+    assert [cell.split() for cell in row] == [["1"], texts[0].split(), texts[1].split(), [f"{outputs.rows[0][3]:.4f}"]]
 
 
 def test_nothing_is_cut_and_what_cannot_be_seen_is_named():
-    table = Outputs({"chrf": ChrF()}, Accumulator, 1)
-    table.add(["x\ud800\x00\u202ey" + " long" * 5000], ["x"])
-    table.signatures = {"chrf": "tok:<lambda>`|version:1"}
-    markdown = table.markdown()
+    outputs = Outputs({"chrf": ChrF()}, Accumulator, 1)
+    outputs.add(["x\ud800\x00\u202ey" + " long" * 5000], ["x"])
+    outputs.signatures = {"chrf": "tok:<lambda>`|version:1"}
+    markdown = outputs.markdown()
     assert cells(markdown)[1][1] == "x[U+D800][U+0000][U+202E]y" + " long" * 5000
     assert "<code>tok:&lt;lambda&gt;_|version:1</code>" in markdown_to_safe_html(markdown)
 
@@ -127,32 +127,32 @@ def test_what_cannot_be_shown_is_refused(metrics: Any, samples: int, error: type
 
 
 def test_several_hypotheses_for_a_segment_are_refused():
-    table = Outputs({"overlap": NgramOverlap(pad_id=0)}, Accumulator, 5)
+    outputs = Outputs({"overlap": NgramOverlap(pad_id=0)}, Accumulator, 5)
     with pytest.raises(ValueError, match="several hypotheses for each segment: expected one"):
-        table.add(IDS.unsqueeze(1).expand(2, 3, 4), IDS)
+        outputs.add(IDS.unsqueeze(1).expand(2, 3, 4), IDS)
 
 
 @pytest.mark.parametrize("samples", [0, 2])
 def test_a_table_without_rows(samples: int):
-    table = Outputs({"bleu": Bleu(pad_id=0)}, Accumulator, samples)
-    table.add(IDS[:0], IDS[:0])
+    outputs = Outputs({"bleu": Bleu(pad_id=0)}, Accumulator, samples)
+    outputs.add(IDS[:0], IDS[:0])
     if not samples:
-        table.add(IDS, IDS)
-        table.add(IDS.unsqueeze(1), IDS)  # several hypotheses, which no table shows
-    assert (table.columns, table.rows) == ([], [])
-    table.finish()
-    assert table.markdown() == f"- bleu: `{Bleu(pad_id=0).signature}`"
+        outputs.add(IDS, IDS)
+        outputs.add(IDS.unsqueeze(1), IDS)  # several hypotheses, which no table shows
+    assert (outputs.columns, outputs.rows) == ([], [])
+    outputs.finish()
+    assert outputs.markdown() == f"- bleu: `{Bleu(pad_id=0).signature}`"
 
 
 def test_the_first_segments_and_the_worst_of_the_others_are_shown():
-    table = Outputs({"chrf": ChrF(), "bleu": Bleu()}, Accumulator, 2)
+    outputs = Outputs({"chrf": ChrF(), "bleu": Bleu()}, Accumulator, 2)
     written = ["the cat", "dog", "the cat sat", "x", "the cat sat on the mat", "y", "the mat"]
     for texts in (written[:4], written[4:]):
-        table.add(texts, ["the cat sat on the mat"] * len(texts))
-    assert [row[:2] for row in table.rows] == [[1, "the cat"], [2, "dog"], [4, "x"], [6, "y"]]
-    table.clear()
-    table.add(written[:3], written[:3])
-    assert [row[:2] for row in table.rows] == [[1, "the cat"], [2, "dog"], [3, "the cat sat"]]
+        outputs.add(texts, ["the cat sat on the mat"] * len(texts))
+    assert [row[:2] for row in outputs.rows] == [[1, "the cat"], [2, "dog"], [4, "x"], [6, "y"]]
+    outputs.clear()
+    outputs.add(written[:3], written[:3])
+    assert [row[:2] for row in outputs.rows] == [[1, "the cat"], [2, "dog"], [3, "the cat sat"]]
 
 
 def test_a_file_has_all_segments_as_they_are(tmp_path: Path):
@@ -191,8 +191,8 @@ def test_a_segment_of_padding_has_one_empty_reference():
 @pytest.mark.parametrize("package", [ngram_metrics, for_ignite], ids=["torchmetrics", "ignite"])
 def test_arithmetic_scores_segments_and_has_the_signatures_of_its_metrics(package: Any, arithmetic: Any, expected: Any):
     bleu, chrf = package.Bleu(average="micro", smooth="exp", tokenizer="13a"), package.ChrF()
-    kind = {ngram_metrics: Accumulator, for_ignite: IgniteMetric}[package]
-    outputs = Outputs({"x": arithmetic(bleu, chrf)}, kind, 3, details=True)
+    metric_class = {ngram_metrics: Accumulator, for_ignite: IgniteMetric}[package]
+    outputs = Outputs({"x": arithmetic(bleu, chrf)}, metric_class, 3, details=True)
     outputs.add(HYPOTHESES, REFERENCES)
     # Without effective order, as ignite has it, "it was" is 0.
     of_bleu = bleu_score(HYPOTHESES, REFERENCES, average="none", effective_order=package is ngram_metrics)

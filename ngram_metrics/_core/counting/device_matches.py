@@ -53,16 +53,16 @@ def _count_rows(hypotheses: Tensor, references: Tensor, orders: int) -> Tensor:
         row += (reference, past_reference)
     digits = rank_in_rows(torch.cat((*row, past_reference.expand(-1, orders - 1)), 1))
     bits = _bit_length(digits.shape[1])
-    head, served, matches = None, 0, []
-    while served < orders:
-        taken = min(orders - served, KEY_BITS // bits - (head is not None))
-        keys = _join_digits(digits[:, served:], taken, bits)
+    head, orders_done, matches = None, 0, []
+    while orders_done < orders:
+        orders_taken = min(orders - orders_done, KEY_BITS // bits - (head is not None))
+        keys = _join_digits(digits[:, orders_done:], orders_taken, bits)
         if head is not None:
-            keys = _append_digits(head[:, : keys.shape[1]], keys, taken * bits)
+            keys = _append_digits(head[:, : keys.shape[1]], keys, orders_taken * bits)
         reference_keys = keys[:, width + 1 : width + 1 + count * (reference_width + 1)].unflatten(1, (count, -1))
-        matches.append(_look_up(keys[:, :width], reference_keys, taken, bits))
-        served += taken
-        if served < orders:
+        matches.append(_look_up(keys[:, :width], reference_keys, orders_taken, bits))
+        orders_done += orders_taken
+        if orders_done < orders:
             head = rank_in_rows(keys)
     return (matches[0] if len(matches) == 1 else torch.cat(matches)).T
 

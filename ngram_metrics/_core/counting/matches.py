@@ -4,12 +4,13 @@ Papineni et al. 2002, section 2.1: an n-gram matches as often as it occurs in th
 occurs in any one reference.
 
 The n-gram at a slot is one number, its *key*: the segment, a digit for each token, and the document within the segment,
-0 for the hypothesis. Cutting the last digits gives the shorter n-grams. So one sort of the keys of the longest order
-puts equal n-grams of every order side by side. Two neighbours are equal in an order if the highest bit in which they
-differ is below the digits of that order. A *run* of equal n-grams has as many matches as its smaller side has slots.
+0 for the hypothesis. Without its last token digits, the number is that of a shorter n-gram. So one sort of the keys of
+the longest order puts equal n-grams of every order side by side. Two neighbours are equal in an order if the highest
+bit in which they differ is below the digits of that order. With one reference, a *run* of equal n-grams has as many
+matches as its smaller side has slots; ``_clip`` corrects it for several.
 
-Example: the hypothesis ``a b a`` and the reference ``b a``, where a = 3, b = 4; orders 1 and 2, the document after a
-dot.
+Example: one segment, whose number 0 is left out. The hypothesis is ``a b a`` and the reference ``b a``, where a = 3,
+b = 4; orders 1 and 2, the document after a dot.
 
 =======  ====  ====  ====  ====  ====  ====  ====
 slot     0     1     2     3     4     5     6
@@ -58,7 +59,7 @@ def _count_chunk(batch: Batch, orders: int) -> Integers:
     matches = np.zeros((len(sizes), orders), np.int64)
     counted = 0
     for keys, limits in sort_ngrams(batch, *locate_documents(batch), orders):
-        counts = _count_runs(keys, limits, sizes)
+        counts = _count_matches_in_runs(keys, limits, sizes)
         matches[:, counted : counted + len(limits)] = counts
         counted += len(limits)
         if counted < orders and not counts[:, -1].any():
@@ -89,23 +90,23 @@ def sort_ngrams(
     slots = batch.lengths + 1
     document = document.repeat(slots)
     head = segment.repeat(slots)
-    served = 0
+    orders_done = 0
     while True:
-        taken = min(orders - served, (KEY_BITS - head_bits - document_bits) // bits)
-        digits = batch.ids if not served else np.append(batch.ids[served:], np.zeros(served, np.int64))
-        if taken > 0:
-            ngrams = _join_digits(digits, taken, bits)
-            ngrams += head << taken * bits
+        orders_taken = min(orders - orders_done, (KEY_BITS - head_bits - document_bits) // bits)
+        digits = batch.ids if not orders_done else np.append(batch.ids[orders_done:], np.zeros(orders_done, np.int64))
+        if orders_taken > 0:
+            ngrams = _join_digits(digits, orders_taken, bits)
+            ngrams += head << orders_taken * bits
         else:
             # Not even one digit fits behind the numbers of many millions of n-grams, so number the pairs of both.
-            taken = 1
+            orders_taken = 1
             ngrams = np.unique(head << bits | digits, return_inverse=True)[1]
         keys = ngrams << document_bits
         keys += document
         keys.sort()
-        yield keys, _smallest_differences(taken, bits, document_bits)
-        served += taken
-        if served == orders:
+        yield keys, _smallest_differences(orders_taken, bits, document_bits)
+        orders_done += orders_taken
+        if orders_done == orders:
             return
         distinct, head = np.unique(ngrams, return_inverse=True)
         head_bits = (len(distinct) - 1).bit_length()
@@ -150,7 +151,7 @@ def find_differences(keys: Integers) -> Integers:
     return differs
 
 
-def _count_runs(keys: Integers, limits: Integers, sizes: Integers) -> Integers:
+def _count_matches_in_runs(keys: Integers, limits: Integers, sizes: Integers) -> Integers:
     """Return the matches ``(segments, orders)`` of sorted keys, where each segment has ``sizes`` slots in turn."""
     differs = find_differences(keys)  # a run begins at 0 and past the end
     bound = int(limits[-1, 0])

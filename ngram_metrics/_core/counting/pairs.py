@@ -150,7 +150,7 @@ def _find_runs(pools: Pools, orders: int) -> Iterator[tuple[Integers, Integers]]
     ids[sizes.cumsum() - 1] = pools.documents.bound + row
     documents = pools.documents._replace(ids=ids, bound=pools.documents.bound + pools.rows)
     group_of_slot = group.repeat(sizes)
-    served = 0
+    orders_done = 0
     for keys, limits in sort_ngrams(documents, group, row, orders):
         differs = find_differences(keys)
         row_of_slot = keys & int(limits[-1, 0]) - 1
@@ -167,10 +167,10 @@ def _find_runs(pools: Pools, orders: int) -> Iterator[tuple[Integers, Integers]]
                 hypotheses = before[start[1:]] - before[start[:-1]]
                 shared = ((hypotheses > 0) & (hypotheses < size)).nonzero()[0]
             start = start[shared]
-            matrix = (order[shared] + first + served) * groups + group_of_slot[start]
+            matrix = (order[shared] + first + orders_done) * groups + group_of_slot[start]
             yield row_of_slot, np.stack((matrix, start, size[shared]))
-        served += len(limits)
-        if not len(matrix) or matrix[-1] < (served - 1) * groups:
+        orders_done += len(limits)
+        if not len(matrix) or matrix[-1] < (orders_done - 1) * groups:
             return
 
 

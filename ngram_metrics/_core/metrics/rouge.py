@@ -21,7 +21,7 @@ Differences from other packages:
    torchmetrics and ignite, or the score of the summed counts (micro), which no other package offers.
 2. For ``rougeLsum`` torchmetrics splits sentences with nltk's punkt model, which does not split at newlines; here, as
    in rouge_score, a sentence is a line.
-3. ignite weights F by ``alpha``, by default 0, so its F is the recall; ``alpha=None`` here is F1.
+3. ignite weights F by ``alpha``, by default 0, so its F is the recall; ``alpha=None`` of ``RougeMeasure`` is F1.
 4. rouge_score chooses the best of several references in float64 and torchmetrics in float32; here float64.
 5. The original Perl ROUGE-1.5.5 (pyrouge) reads one sentence per line for its ROUGE-L too. So its ROUGE-L is
    rouge_score's ``rougeLsum``.
@@ -70,7 +70,7 @@ Reducer = Literal["best", "best_recall", "sum"]
 
 
 class RougeScores(NamedTuple):
-    """Means over several references, each ``(..., keys)`` float64. Summed counts cannot give them."""
+    """Means over several references, which cannot be computed from summed counts; each ``(..., keys)`` float64."""
 
     precision: Array
     recall: Array
@@ -78,7 +78,7 @@ class RougeScores(NamedTuple):
 
 
 class KeyedMeasure(Measure[Statistics]):
-    """What all kinds of ROUGE share: the keys, and scores of pairs if there is only one key."""
+    """Common to both ROUGE measures: the keys. Pairs can be scored only if there is one key."""
 
     #: For each key the order of its n-grams, 1 to 1,000, or ``"L"`` or ``"Lsum"``.
     variants: tuple[int | str, ...]
@@ -262,7 +262,7 @@ def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, .
 
 
 def advise_on_value(name: str) -> str:
-    """Return advice for an error if a value of ROUGE was named instead of a key, or an empty string."""
+    """Return advice that ends the error if the name is that of a value, such as rougeL_fmeasure, else an empty str."""
     key, _, value = name.partition("_")
     if key not in ROUGE_KEYS or value not in ROUGE_VALUES:
         return ""

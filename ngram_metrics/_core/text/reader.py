@@ -1,7 +1,7 @@
 """How metrics of words and of characters read ``preds`` and ``target`` into batches of token ids.
 
-Text, tokens and lists of ids become a ``Batch`` in NumPy, and so do padded ids on a CPU. Padded ids on a device stay
-there, as a ``PaddedBatch`` in torch. So do padded ids anywhere while torch records its operations.
+Text, tokens and lists of ids become a ``Batch`` in NumPy, and so do padded ids on a CPU. Padded ids on a device are
+read there, into a ``PaddedBatch`` in torch, and so are padded ids on a CPU during tracing or ``torch.compile``.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     Batches: TypeAlias = Sequence[Batch] | Sequence[PaddedBatch]
 
-#: Follows each document of tokens that no word rule made.
+#: Ends each document whose tokens come from no ``WordRule``.
 _END = object()
 
 
@@ -159,15 +159,12 @@ class Reader(ABC):
 
 @dataclass(frozen=True)
 class WordReader(Reader):
-    """Reads words: ``lowercase`` first, then the ``tokenizer``, see ``_core.text.tokenizer_option``.
-
-    With ``samples`` hypotheses may be padded ids ``(segments, samples, width)``.
-    """
+    """Reads words: ``lowercase`` first, then the ``tokenizer``, see ``_core.text.tokenizer_option``."""
 
     tokenizer: Tokenizer | None = None
     lowercase: bool = False
     pad_id: int | Sequence[int] | None = None
-    # Not compared: it only decides whether samples are an error.
+    # Left out of ==: input that both settings accept is read alike.
     samples: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -210,7 +207,6 @@ class CharacterReader(Reader):
     pad_id: int | Sequence[int] | None = None
 
     def signature(self, kind: str) -> dict[str, str]:
-        """Return the settings that affect the score, in sacrebleu's terms."""
         fields = {"case": "lc" if self.lowercase else "mixed", "space": "yes" if self.whitespace else "no"}
         return {**fields, **pad_signature(self.pad_id)}
 

@@ -69,7 +69,7 @@ def test_padded_ids_have_the_matches_of_counters_wherever_padding_stands(in_torc
     hypotheses, others = ([[i for i in row if i >= 0 and i not in padding] for row in side] for side in rows)
     several = [list(filter(None, part)) or [[]] for part in by_count(others, [references + 1] * segments)]
     batch = list(zip(hypotheses, several, strict=True))
-    given = preds.clone(), target.clone()
+    before = preds.clone(), target.clone()
     call = partial(counting.clipped_matches, ngram=orders, pad_id=padding)
     if in_torch:
         with Recorded():
@@ -79,8 +79,8 @@ def test_padded_ids_have_the_matches_of_counters_wherever_padding_stands(in_torc
     assert counted.matches.tolist() == oracles.match_rows(batch, orders)
     assert counted.hypothesis_ngrams[:, 0].tolist() == list(map(len, hypotheses))
     assert counted.reference_ngrams[:, 0].tolist() == [oracles.closest_length(*segment) for segment in batch]
-    assert preds.equal(given[0])
-    assert target.equal(given[1])
+    assert preds.equal(before[0])
+    assert target.equal(before[1])
 
 
 @both_layouts

@@ -91,15 +91,15 @@ CAT = split("the cat sat on mat", "a cat is on the mat")
 # sacrebleu, of which every option is followed.
 
 
-def sacrebleu(metric):
-    name = {"no_smooth": "none", "smooth2": "add-k"}.get(metric.smooth, metric.smooth)
+def sacrebleu(measure):
+    name = {"no_smooth": "none", "smooth2": "add-k"}.get(measure.smooth, measure.smooth)
     return BLEU(
         tokenize="none",
         force=True,
         smooth_method=name,
-        smooth_value=metric.smooth_value,
-        max_ngram_order=metric.ngram,
-        effective_order=metric.effective_order,
+        smooth_value=measure.smooth_value,
+        max_ngram_order=measure.ngram,
+        effective_order=measure.effective_order,
     )
 
 
