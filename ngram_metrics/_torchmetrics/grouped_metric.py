@@ -60,6 +60,8 @@ class GroupedMetric(Accumulator[None]):
         accumulator = whole if isinstance(whole, Accumulator) else whole._accumulator  # that of an ignite metric
         if scorer.average == "none" or accumulator.confidence is not None:
             raise ValueError(f"the metric {metric!r}: expected average 'micro' or 'macro', and no confidence")
+        if isinstance(accumulator, GroupedMetric):
+            raise ValueError(f"the metric {metric!r} has groups: expected one without")
         keywords = {name: getattr(accumulator, name) for name in MetricKeywords.__annotations__}
         super().__init__(scorer, None, accumulator.device, self.groups, **keywords)
         self.suffixes = tuple(f"_{label}" for label in (*self.groups, *TOTALS))

@@ -142,6 +142,7 @@ def test_a_wrong_label_of_a_batch_is_named_and_counts_nothing(groups: Any, error
         (ChrF(), [], ValueError, "expected at least one label"),
         (ChrF(), [1], TypeError, "the label 1 of groups: expected a str"),
         (ChrF(), "de", TypeError, r'groups is a str: expected a list of labels, such as \["de", "fr"\]'),
+        (GroupedMetric(ChrF(), ["de"]), ["de"], ValueError, "has groups: expected one without"),
         (ChrF(average="none"), ["de"], ValueError, "expected average 'micro' or 'macro', and no confidence"),
         (ChrF(confidence=0.9), ["de"], ValueError, r"ChrF\(confidence=0\.9\): expected average"),
         (ChrF, ["de"], TypeError, "metric is the class ChrF: expected a metric object"),

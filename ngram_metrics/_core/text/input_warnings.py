@@ -42,7 +42,7 @@ _REMOVED_BY = {
 }
 #: Frequent words of many languages that are hardly ever a whole text, such as an answer or a label.
 _WORD_OF_SENTENCES = re.compile(
-    "the|of|was|are|with|that|this|for|from|der|das|ist|und|nicht|eine|mit|auf|von|den|les|des|est|une|dans|que|"
+    "the|of|was|are|with|that|this|from|der|das|ist|und|nicht|eine|mit|auf|von|den|les|des|est|une|dans|que|"
     "pour|los|las|del|por|para|con|não|uma|com|che|della|per|non|het|een|van|и|в|не|на|что|και|του|των|על|של|את|"
     "في|من|على|के|है|में"
 )
@@ -119,13 +119,18 @@ def warn_of_words_as_texts(hypotheses: Sequence[str], references: Sequence[str])
     joined = " ".join(words)
     if any(re.search(letters, joined) for letters, _ in _WITHOUT_BLANKS):
         return
-    ends = [[word.endswith(_ENDS) for word in side] for side in (hypotheses, references)]
+    ends = [[_ends_sentence(word) for word in side] for side in (hypotheses, references)]
     frequent = sum(_WORD_OF_SENTENCES.fullmatch(word) is not None for word in words)
     if 8 * frequent >= len(words) or all(side[-1] and not any(side[:-1]) for side in ends):
         warn_user(
             "each text is one word, which is read as a segment by itself, and together they look like the words of one "
             f"sentence: {_SENTENCE_FORM}"
         )
+
+
+def _ends_sentence(word: str) -> bool:
+    """Return whether a word has a mark at its end and none inside, as abbreviations and addresses have."""
+    return word.endswith(_ENDS) and not {*word[:-1]} & {*"./:@"}
 
 
 def sentence_hint(preds: Sequence[object]) -> str:
