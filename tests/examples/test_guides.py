@@ -26,7 +26,8 @@ FRAMEWORKS = {
 
 
 def script(framework: str) -> str:
-    return blocks(DOCS / "guides" / f"{framework}.md", "python")[0]
+    (code,) = (code for code in blocks(DOCS / "guides" / f"{framework}.md", "python") if "\nSEGMENTS = " in code)
+    return code
 
 
 def segments(framework: str) -> list[tuple[str, str, str]]:
