@@ -174,3 +174,31 @@ def test_rows_of_another_device_go_to_where_the_own_ones_are(options, monkeypatc
     metric.merge_state(other)
     assert [rows.device.type for rows in metric.rows] == ["cpu" if "compute_on_cpu" in options else "meta"]
     assert metric.row.device.type == "meta"
+
+
+def _synced_by(gather: Callable[..., list[Tensor]], **options: Any) -> ChrF:
+    return ChrF(dist_sync_fn=gather, distributed_available_fn=lambda: True, **options)
+
+
+def test_without_sync_nothing_is_gathered():
+    def fail(*_: object, **__: object) -> list[Tensor]:
+        raise AssertionError("gathered")
+
+    metric = _synced_by(fail, sync_on_compute=False)
+    metric.update("a b", "a c")
+    assert metric.details()
+    assert metric.signature.startswith("nrefs:1")
+    assert metric.compute() > 0
+
+
+def test_states_loaded_while_the_states_are_those_of_all_processes_stay():
+    saved, metric = ChrF(), _synced_by(lambda state, group: [state, state])
+    saved.persistent(True)
+    saved.update("a b", "a c")
+    metric.update("x y", "z")
+    metric.sync(metric.dist_sync_fn)
+    metric.load_state_dict(saved.state_dict())
+    assert torch.equal(metric.row, saved.row)
+    metric.update("a b", "a c")
+    metric.compute()
+    assert torch.equal(metric.row, 2 * saved.row)
