@@ -113,5 +113,5 @@ def test_an_interval_takes_room_for_two_copies_of_the_counts_in_float32():
 
 def test_the_documented_bound_is_the_tested_one():
     text = (Path(__file__).parents[2] / "docs" / "guides" / "counting.md").read_text("utf-8")
-    assert f"{FIXED_BYTES >> 20} MiB plus {BYTES_A_SLOT} bytes for each token slot" in text
-    assert f"{SUBSEQUENCE_BYTES >> 20} MiB" in text
+    assert f"at most {FIXED_BYTES >> 20} MiB on top of its input, plus {BYTES_A_SLOT} bytes for each token slot" in text
+    assert f"the limit is {SUBSEQUENCE_BYTES >> 20} MiB instead of {FIXED_BYTES >> 20} MiB" in text
