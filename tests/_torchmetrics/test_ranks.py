@@ -1,199 +1,304 @@
 """Three real processes count as one: uneven shards, ranks without data, settings that differ.
 
-Both frameworks share one process group, so that the processes are started once; what they do is in
-tests/support/metrics/ranks.py.
+What a test passes to ``on_ranks`` runs on every rank: its asserts are about this rank, and the test looks at what all
+of them return.
 """
 
-import multiprocessing
-from collections.abc import Callable
-from pathlib import Path
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
 import torch
-import torch.multiprocessing
-from metrics import ranks
-from metrics.cases import TEXT, Batch, assert_same, joined, scores_of
+from ignite.exceptions import NotComputableError
+from metrics.cases import KINDS_OF_STATE, PAIRS, TEXT, Batch, assert_same, joined
+from metrics.ignite_cases import IGNITE_KINDS_OF_STATE
+from ranks import SIZE, on_ranks
+from torch import Tensor, distributed
+from torch.utils._python_dispatch import TorchDispatchMode
 
-from ngram_metrics import Bleu
+import ngram_metrics
+from ngram_metrics import Bleu, ChrF, GroupedMetric, NgramOverlap
+from ngram_metrics import ignite as for_ignite
 from ngram_metrics.functional import chrf_score
+from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
-#: What each rank wrote down.
-Results = list[dict[str, Any]]
-
-# Processes forked from one that has imported all this start in a fraction of the time.
-multiprocessing.set_forkserver_preload(["ignite.engine", "ngram_metrics.ignite"])
-
-
-def _of_ranks(of_rank: Callable[[int, int], Any], size: int, folder: Path) -> list[dict[str, Any]]:
-    """What so many processes do."""
-    torch.multiprocessing.start_processes(ranks.run, (of_rank, size, folder), nprocs=size, start_method="forkserver")
-    return [torch.load(folder / f"{rank}.pt", weights_only=True) for rank in range(size)]
-
-
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    return _of_ranks(ranks.results, ranks.SIZE, tmp_path_factory.mktemp("ranks"))
-
-
-def _flat(shards: list[list[Batch]]) -> list[Batch]:
-    """All batches, rank by rank."""
-    return [batch for shard in shards for batch in shard]
+#: The number of a batch without a segment.
+NOTHING = -1
+UNEVEN = ((0, 1), (2,), (2, 0))
+#: The batches of each rank, by number, in the order of updates.
+SHARDS = {
+    "uneven": UNEVEN,
+    "one never updated, one with nothing": ((), (2, 0), (NOTHING,)),
+    "none updated": ((), (), ()),
+}
+#: How a metric that has seen some batches is made, and the batches: one of each kind of state, for a sync does not know
+#: what a measure counts, one of several samples, and those of ignite.
+METRICS = {
+    name: (partial(case.filled, average), case.batches)
+    for name, (case, average) in PAIRS.items()
+    if name in (*KINDS_OF_STATE, "NgramOverlap-samples-none")
+}
+METRICS |= {f"ignite {case.name}": (case.filled, case.batches) for case in IGNITE_KINDS_OF_STATE}
 
 
-def _shards(sharding: str, batches: tuple[Batch, ...]) -> list[list[Batch]]:
-    return [ranks.chosen(batches, numbers) for numbers in ranks.SHARDS[sharding]]
+def chosen(batches: Sequence[Batch], numbers: Sequence[int]) -> list[Batch]:
+    """The batches of these numbers."""
+    preds, target = batches[0]
+    return [(preds[:0], target[:0]) if number == NOTHING else batches[number] for number in numbers]
 
 
-#: The collectives of one compute: of the lengths, and of the states; docs/guides/distributed.md says so.
-COLLECTIVES = {"all_gather": 2}
-each_sharding = pytest.mark.parametrize("sharding", ranks.SHARDS)
-each_name = pytest.mark.parametrize("name", ranks.PAIRS)
-each_ignite_name = pytest.mark.parametrize("name", ranks.IGNITE)
+def of_all(batches: Sequence[Batch], shards: Sequence[Sequence[int]]) -> list[Batch]:
+    """The batches of all ranks, rank by rank."""
+    return [batch for numbers in shards for batch in chosen(batches, numbers)]
 
 
-@each_sharding
-@each_name
-def test_every_rank_computes_the_value_of_one_process(results: Results, sharding: str, name: str):
-    """And its details and its signature; a rank goes on from its own states, and only one never updated warns."""
-    case, average = ranks.PAIRS[name]
-    shards = _shards(sharding, case.batches)
-    batches, here = _flat(shards), case.filled(average, _flat(shards))
-    continued = case.value(average, _flat([[*shard, case.batches[0]] for shard in shards]))
-    for of_rank, shard in zip(results, shards, strict=True):
-        result = of_rank[f"{sharding}/{name}"]
-        if batches:
-            assert_same(result["value"], case.value(average, batches))
-            assert_same(result["details"], here.details() if case.has_details else {})
-        else:
-            expected = torch.full((0,) if average == "none" else (), case.before_data, dtype=torch.float64)
-            for scores in scores_of(result["value"]):
-                assert_same(scores, expected)
-        assert result["signature"] == here.signature
-        assert_same(result["cached"], result["value"])
-        assert_same(result["after another batch"], continued)
-        assert result["after"] == result["local"]
-        assert result["collectives"] == COLLECTIVES
-        assert len(result["warnings"]) == (0 if shard else 1)
-        assert all("was called before the ``update`` method" in words for words in result["warnings"])
+def update(metric: Any, batch: Batch) -> None:
+    """Update a metric of either framework."""
+    metric.update(*batch) if isinstance(metric, torch.nn.Module) else metric.update(batch)
 
 
-@each_name
-def test_sync_on_step_gives_the_value_of_the_step_over_all_ranks(results: Results, name: str):
-    case, average = ranks.PAIRS[name]
-    of_ranks = [ranks.chosen(case.batches, numbers) for numbers in ranks.STEPS]
-    expected = [case.value(average, list(step)) for step in zip(*of_ranks, strict=True)]
-    expected.append(case.value(average, _flat(of_ranks)))
-    for of_rank in results:
-        for value, wanted in zip(of_rank[f"on step/{name}"], expected, strict=True):
-            assert_same(value, wanted)
+def value_of(metric: Any) -> Any:
+    """What a metric computes; None for the error of ignite's before any data."""
+    try:
+        return metric.compute()
+    except NotComputableError:
+        return None
 
 
-@each_sharding
-@each_ignite_name
-def test_every_rank_of_ignite_computes_the_value_of_one_process(results: Results, sharding: str, name: str):
-    ignite_case, shards = ranks.IGNITE[name], _shards(sharding, TEXT)
-    here = ignite_case.filled(_flat(shards))
-    expected, signature = ranks.ignite_value(here), here.signature
-    continued = ignite_case.filled(_flat([[*shard, TEXT[0]] for shard in shards])).compute()
-    for of_rank in results:
-        result = of_rank[f"{sharding}/ignite-{name}"]
-        for found, wanted in (
-            (result["value"], expected),
-            (result["after another batch"], continued),
-            (result["loaded, after another batch"], continued),
-        ):
-            if isinstance(wanted, str):  # an error
-                assert found == wanted
-            else:
-                assert_same(found, wanted)
-        assert result["signature"] == signature
-        assert result["collectives"] == COLLECTIVES
+def parts_of(metric: Any) -> dict[str, Tensor]:
+    """The details; means over references are made of no corpus counts."""
+    return metric.details() if metric.scorer.measure.has_counts else {}
 
 
-@pytest.mark.parametrize("framework", ["torchmetrics", "ignite"])
-def test_every_rank_has_the_values_of_the_groups_of_all(results: Results, framework: str):
-    numbers = [number for of_rank in ranks.SHARDS["uneven"] for number in of_rank]
-    batches = ranks.chosen(TEXT, numbers)
+def counts_of(metric: Any) -> dict[str, Tensor]:
+    """All states; rows in several tensors are as good as in one."""
+    states = getattr(metric, "_accumulator", metric).saved_states()
+    return {name: state.clone() for name, state in states.items()}
+
+
+class Collectives(TorchDispatchMode):
+    """Notes all by which processes exchange data or wait for one another."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if function.namespace == "c10d":
+            self.names.append(function.name())
+        return function(*args, **(kwargs or {}))
+
+
+@contextmanager
+def one_gathering() -> Iterator[None]:
+    """Two collectives, of the lengths and of all states; docs/guides/distributed.md says so."""
+    with Collectives() as collectives:
+        yield
+    assert collectives.names == ["c10d::allgather_"] * 2
+
+
+def compute_and_go_on(shards: Sequence[Sequence[int]]) -> dict[str, Any]:
+    """What each metric computes, and then after another batch; only one that was never updated warns."""
+    numbers, results = shards[distributed.get_rank()], {}
+    for name, (filled, batches) in METRICS.items():
+        metric = filled(chosen(batches, numbers))
+        counts = counts_of(metric)
+        with one_gathering(), warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            value = value_of(metric)
+        assert len(warned) == (isinstance(metric, torch.nn.Module) and not numbers), name
+        assert all("was called before the ``update`` method" in str(one.message) for one in warned)
+        with warnings.catch_warnings(record=True):
+            assert_same(value_of(metric), value)
+        parts, signature = parts_of(metric), metric.signature
+        torch.testing.assert_close(counts_of(metric), counts, rtol=0, atol=0)
+        update(metric, batches[0])
+        results[name] = value, parts, metric.compute(), signature
+        if isinstance(metric, for_ignite.metric.IgniteMetric):
+            loaded = filled([])
+            loaded.load_state_dict(metric.state_dict())
+            assert_same(loaded.compute(), metric.compute())
+    return results
+
+
+@pytest.mark.filterwarnings("ignore:The ``compute`` method", "ignore:no segment was counted")
+@pytest.mark.parametrize("sharding", SHARDS)
+def test_every_rank_computes_the_value_of_one_process(sharding: str):
+    """And its details and its signature, and goes on from its own states."""
+    shards = SHARDS[sharding]
+    of_ranks = on_ranks(compute_and_go_on, shards)
+    for name, (filled, batches) in METRICS.items():
+        one, continued = (filled(of_all(batches, each)) for each in (shards, [(*numbers, 0) for numbers in shards]))
+        for of_rank in of_ranks:
+            *values, signature = of_rank[name]
+            assert_same(values, [value_of(one), parts_of(one), continued.compute()])
+            assert signature == one.signature
+
+
+#: The batch of each rank in two steps of `forward`.
+STEPS = ((0, 2), (1, NOTHING), (2, 1))
+
+
+def forward_synchronized() -> dict[str, Any]:
+    results = {}
+    for name in KINDS_OF_STATE:
+        filled, batches = METRICS[name]
+        metric = filled([], dist_sync_on_step=True)
+        steps = [metric(*batch) for batch in chosen(batches, STEPS[distributed.get_rank()])]
+        results[name] = [*steps, metric.compute()]
+    return results
+
+
+def test_sync_on_step_gives_the_value_of_the_step_over_all_ranks():
+    of_ranks = on_ranks(forward_synchronized)
+    for name in KINDS_OF_STATE:
+        (case, average), of_steps = (
+            PAIRS[name],
+            [chosen(PAIRS[name][0].batches, step) for step in zip(*STEPS, strict=True)],
+        )
+        expected = [case.value(average, batches) for batches in (*of_steps, of_all(case.batches, STEPS))]
+        for of_rank in of_ranks:
+            assert_same(of_rank[name], expected)
+
+
+def compute_groups() -> list[dict[str, Any]]:
+    """The values of groups, each of which is a batch, so that a rank lacks some of them."""
+    groups = [f"batch{number}" for number in range(len(TEXT))]
+    metric, of_ignite = GroupedMetric(ChrF(), groups), for_ignite.GroupedMetric(for_ignite.ChrF(), groups)
+    numbers = UNEVEN[distributed.get_rank()]
+    for number, (preds, target) in zip(numbers, chosen(TEXT, numbers), strict=True):
+        metric.update(preds, target, [number] * len(preds))
+        of_ignite.update((preds, target, [number] * len(preds)))
+    return [metric.compute(), of_ignite.compute()]
+
+
+def test_every_rank_has_the_values_of_the_groups_of_all():
+    numbers = [number for of_rank in UNEVEN for number in of_rank]
     expected = {}
-    for number in range(len(TEXT)):
-        of_group = [batch for batch, group in zip(batches, numbers, strict=True) if group == number]
-        expected[f"chrf_batch{number}"] = chrf_score(*joined(of_group)).item()
+    for number, batch in enumerate(TEXT):
+        expected[f"chrf_batch{number}"] = chrf_score(*joined([batch] * numbers.count(number))).item()
     expected["chrf_mean"] = sum(expected.values()) / len(TEXT)
-    expected["chrf_all"] = chrf_score(*joined(batches)).item()
-    for of_rank in results:
-        values = {name: float(value) for name, value in of_rank["grouped"][framework].items()}
-        assert values == pytest.approx(expected, abs=1e-12)
+    expected["chrf_all"] = chrf_score(*joined(of_all(TEXT, UNEVEN))).item()
+    for of_rank in on_ranks(compute_groups):
+        for values in of_rank:
+            assert {name: float(value) for name, value in values.items()} == pytest.approx(expected, abs=1e-12)
 
 
-def test_saved_states_are_loaded_on_the_rank_that_saved_them_only(results: Results):
-    """Of others nothing is taken, and the warning names both."""
-    for rank, of_rank in enumerate(results):
-        for owner, found in enumerate(of_rank["saved"]["after those of each rank"]):
-            if owner == rank:
-                assert found == {"segments": len(TEXT[rank][0]), "warnings": []}
-                continue
-            assert found["segments"] == 0
-            (words,) = found["warnings"]
-            assert words.startswith(
-                f"this Bleu begins empty: its saved states hold the counts of rank {owner} of {ranks.SIZE}, "
-                f"and this is rank {rank} of {ranks.SIZE}. Run the validation again"
+def loaded(states: dict[str, Any], **options: Any) -> tuple[int, list[str]]:
+    """How many segments a metric has after it has loaded states in place of its own, and what it warns of."""
+    metric = Bleu(confidence=0.9, **options)
+    metric.update(*TEXT[0])
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        metric.load_state_dict(states)
+    return int(metric.segments), [str(warning.message) for warning in warned]
+
+
+def saved(batch: Batch | None, **options: Any) -> dict[str, Any]:
+    metric = Bleu(confidence=0.9, **options)
+    metric.persistent(True)
+    if batch is not None:
+        metric.update(*batch)
+    return metric.state_dict()
+
+
+def save_and_load() -> dict[str, Any]:
+    """Of another rank nothing is taken, and the warning names both; what counts once on any rank is loaded."""
+    rank = distributed.get_rank()
+    of_ranks: list[Any] = [None] * SIZE
+    distributed.all_gather_object(of_ranks, saved(TEXT[rank]))
+    for owner, states in enumerate(of_ranks):
+        segments, warned = loaded(states)
+        if owner == rank:
+            assert (segments, warned) == (len(TEXT[rank][0]), [])
+        else:
+            assert segments == 0
+            assert warned[0].startswith(
+                f"this Bleu begins empty: its saved states hold the counts of rank {owner} of {SIZE}, "
+                f"and this is rank {rank} of {SIZE}. Run the validation again"
             )
-
-
-def test_saved_states_of_all_ranks_together_are_loaded_on_none(results: Results):
-    for rank, of_rank in enumerate(results):
-        found = of_rank["saved"]["after those of all"]
-        assert found["segments"] == 0
-        (words,) = found["warnings"]
-        assert f"the counts of rank 0 of 1, and this is rank {rank} of {ranks.SIZE}" in words
-
-
-def test_states_that_count_once_on_any_rank_are_loaded_without_a_warning(results: Results):
-    """Those without a segment, and those of a metric that adds up no ranks."""
-    for of_rank in results:
-        assert of_rank["saved"]["after no counts"] == {"segments": 0, "warnings": []}
-        assert of_rank["saved"]["without sync"] == {"segments": len(TEXT[0][0]), "warnings": []}
-
-
-def test_saved_states_of_one_of_several_ranks_are_not_loaded_by_a_single_process(results: Results):
     metric = Bleu(confidence=0.9)
-    metric.update(*TEXT[0])
-    with pytest.warns(UserWarning, match=rf"the counts of rank 1 of {ranks.SIZE}, and this is rank 0 of 1\."):
-        metric.load_state_dict(results[1]["saved"]["states"])
-    assert not metric.update_called
-    assert int(metric.segments) == 0
-    metric.update(*TEXT[0])
-    assert int(metric.segments) == len(TEXT[0][0])
+    metric.persistent(True)
+    metric.update(*TEXT[rank])
+    with metric.sync_context():
+        segments, warned = loaded(metric.state_dict())
+    assert segments == 0
+    assert f"the counts of rank 0 of 1, and this is rank {rank} of {SIZE}" in warned[0]
+    distributed.broadcast_object_list(nothing := [saved(None)])
+    distributed.broadcast_object_list(alone := [saved(TEXT[rank], sync_on_compute=False)])
+    assert loaded(nothing[0]) == (0, [])
+    assert loaded(alone[0], sync_on_compute=False) == (len(TEXT[0][0]), [])
+    return of_ranks[rank]
+
+
+def test_saved_states_are_loaded_on_the_rank_that_saved_them_only():
+    segments, (warned,) = loaded(on_ranks(save_and_load)[1])
+    assert segments == 0
+    assert f"the counts of rank 1 of {SIZE}, and this is rank 0 of 1." in warned
+
+
+def p_values(batches: Sequence[Batch]) -> dict[str, Any]:
+    """Of a metric and another that counts the hypotheses without their last words."""
+    pair = {name: ChrF(confidence=0.95) for name in ("whole", "shortened")}
+    for preds, target in batches:
+        pair["whole"].update(preds, target)
+        pair["shortened"].update([text.rsplit(" ", 1)[0] for text in preds], target)
+    tests = paired_bootstrap, paired_approximate_randomization
+    return {test.__name__: test(pair, "whole", 100)["shortened"]["chrf"]._asdict() for test in tests}
+
+
+def p_values_of_rank() -> dict[str, Any]:
+    return p_values(chosen(TEXT, UNEVEN[distributed.get_rank()]))
 
 
 @pytest.mark.filterwarnings("ignore:a bootstrap test needs")
-def test_every_rank_has_the_p_values_of_one_process(results: Results):
-    expected = ranks.p_values(_flat(_shards("uneven", TEXT)))
-    for of_rank in results:
-        assert of_rank["p-values"].keys() == expected.keys()
-        for test, numbers in expected.items():
-            assert of_rank["p-values"][test] == pytest.approx(numbers, abs=1e-12)
+def test_every_rank_has_the_p_values_of_one_process():
+    expected = p_values(of_all(TEXT, UNEVEN))
+    for of_rank in on_ranks(p_values_of_rank):
+        assert_same(of_rank, expected)
 
 
-@pytest.mark.parametrize("difference", [*ranks.UNLIKE_RANKS, "ignite"])
-def test_ranks_of_other_settings_raise_together(results: Results, difference: str):
-    for rank, of_rank in enumerate(results):
-        found = of_rank["unlike"][difference]
-        assert found["error"].startswith(
-            "ValueError: the ranks have metrics with different settings: expected the same"
-        )
-        assert found["collectives"] == COLLECTIVES
-        assert found["kept"]
-        assert found["segments"] == 2 * len(TEXT[rank][0])
+#: Two metrics that differ so that their ranks must not be added up.
+UNLIKE: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"lowercase": True}, {"lowercase": False}),
+    ({"ngram": 2}, {"ngram": 4}),
+    ({"smooth": "exp"}, {"smooth": "floor"}),
+    ({"ngram": 2, "average": "none"}, {"ngram": 4, "average": "none"}),
+    ({"average": "micro"}, {"average": "macro"}),
+    ({"average": "none"}, {"average": "macro"}),
+    ({"confidence": 0.95}, {"confidence": 0.9}),
+    ({"confidence": 0.95}, {}),
+]
 
 
-@pytest.mark.parametrize("of", ["torchmetrics", "ignite"])
-@pytest.mark.parametrize("name", ["Bleu", "ROUGEScore"])
-def test_ranks_of_other_kinds_raise(results: Results, of: str, name: str):
-    for rank, of_rank in enumerate(results):
-        found = of_rank["unlike kinds"][f"{of}, {name}"]
-        assert found["error"].startswith("ValueError: one metric was given text and ids: expected one of them from")
-        assert found["kept"]
-        batch = ranks.OF_IDS if rank == ranks.SIZE - 1 else TEXT[rank]
-        assert found["segments"] == 2 * len(batch[0])
+def raise_together() -> None:
+    """The last rank is the one that differs; after the error each has what it had, and goes on."""
+    rank = distributed.get_rank()
+    is_last = rank == SIZE - 1
+    text, ids = TEXT[rank], ([[1, 2, 3]], [[[1, 2, 4], [1]]])
+    samples = torch.ones(1, 3 if is_last else 2, 4, dtype=torch.int64), torch.ones(1, 4, dtype=torch.int64)
+    settings = "^the ranks have metrics with different settings: expected the same"
+    kinds = "^one metric was given text and ids: expected one of them from"
+    refused: list[tuple[Any, Batch, str]] = [
+        *((Bleu(**pair[is_last]), text, settings) for pair in UNLIKE),
+        (for_ignite.Bleu(ngram=2 if is_last else 4), text, settings),
+        (NgramOverlap(average="none", pad_id=0), samples, "average 'none' expects the same number in all batches"),
+    ]
+    for package in (ngram_metrics, for_ignite):
+        for name in ("Bleu", "ROUGEScore"):
+            refused.append((getattr(package, name)(average="macro"), ids if is_last else text, kinds))
+    for metric, batch, words in refused:
+        update(metric, batch)
+        counts = counts_of(metric)
+        with one_gathering(), pytest.raises(ValueError, match=words):
+            metric.compute()
+        torch.testing.assert_close(counts_of(metric), counts, rtol=0, atol=0)
+        update(metric, batch)
+        assert int(counts_of(metric)["segments"]) == 2 * int(counts["segments"]) > 0
+
+
+def test_ranks_of_other_settings_kinds_or_numbers_of_samples_raise_together():
+    on_ranks(raise_together)

@@ -16,7 +16,6 @@ import copy
 import functools
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -367,17 +366,15 @@ def test_batches_on_a_device_without_float64_have_the_score_of_the_cpu(
         assert (there.score_sum.dtype, there.score_sum.device.type) == (torch.float64, "cpu")
 
 
-def test_two_processes_compute_what_one_does(on_vulkan: torch.device, tmp_path: Path):
-    from metrics import ranks
+def test_two_processes_compute_what_one_does(on_vulkan: torch.device):
+    from ranks import on_ranks
 
-    arguments = of_two_ranks, 2, tmp_path
-    torch.multiprocessing.start_processes(ranks.run, arguments, nprocs=2, start_method="spawn")
+    results = on_ranks(of_two_ranks, size=2)
     for name, metric in COUNTED.items():
         one = metric()
         for share in SHARES:
             one.update(*share)
-        for rank in range(2):
-            found = torch.load(tmp_path / f"{rank}.pt", weights_only=True)
+        for found in results:
             assert_near(found[name], one.compute(), torch.device("cpu"), rounding(on_vulkan, name))
 
 

@@ -129,11 +129,11 @@ COUNTED: dict[str, Callable[..., Any]] = {
 }
 
 
-def of_two_ranks(rank: int, size: int) -> dict[str, Any]:
+def of_two_ranks() -> dict[str, Any]:
     """What a process computes of all shares, on the CPU."""
     metrics = {name: metric(device=vulkan()) for name, metric in COUNTED.items()}
     for metric in metrics.values():
-        metric.update(*SHARES[rank])
+        metric.update(*SHARES[torch.distributed.get_rank()])
     found = {name: metric.compute() for name, metric in metrics.items()}
     assert {metric.row.device for metric in metrics.values()} == {vulkan()}
     return move("cpu", found)

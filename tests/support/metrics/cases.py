@@ -1,13 +1,13 @@
 """The table of all metrics: their classes for torchmetrics, settings, and data to feed them.
 
-What every metric must do is tested over this table. Every metric of the registry has a row with its defaults for text,
-and for padded ids if it reads them; one that needs other settings or data has rows of its own instead. apis.py finds
-the classes and the functions, ignite_cases.py has the classes for ignite.
+What every metric must do is tested over this table. A metric of the registry without rows of its own has two with its
+defaults, for text and for padded ids. apis.py finds the classes and functions; ignite_cases.py has those of ignite.
 """
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -43,39 +43,27 @@ PRINTED_TEXT: Batch = (["The Cats sat, on the mat!"], [["the cat sat on the mat 
 
 PADDING, IGNORED, RARE = 0, -100, 99
 _WIDTH, _REFERENCES = 9, 3
+_NUMBERS = {word: number for number, word in enumerate(sorted(set(re.findall(r"\w+", str(TEXT)))), 1)}
 
 
-def _row(segment: str, vocabulary: Mapping[str, int], padding: int) -> list[int]:
-    ids = [vocabulary[word] for word in segment.split()]
+def _row(text: str, padding: int) -> list[int]:
+    ids = [_NUMBERS[word] for word in text.split()]
     return ids + [padding] * (_WIDTH - len(ids))
 
 
-def _padded(batches: Sequence[Batch]) -> tuple[Batch, ...]:
+def _padded(batch: Batch) -> Batch:
     """The same segments as padded ids: hypotheses (segments, width), references (segments, references, width)."""
-    texts = [
-        text
-        for preds, target in batches
-        for text in (*preds, *(reference for references in target for reference in references))
+    preds, target = batch
+    rows = [
+        [_row(reference, IGNORED) for reference in references + [""] * (_REFERENCES - len(references))]
+        for references in target
     ]
-    vocabulary = {word: 1 + number for number, word in enumerate(sorted({word for t in texts for word in t.split()}))}
-    assert RARE not in vocabulary.values()
-    return tuple(
-        (
-            torch.tensor([_row(hypothesis, vocabulary, PADDING) for hypothesis in preds]),
-            torch.tensor(
-                [
-                    [_row(one, vocabulary, IGNORED) for one in several + [""] * (_REFERENCES - len(several))]
-                    for several in target
-                ]
-            ),
-        )
-        for preds, target in batches
-    )
+    return torch.tensor([_row(hypothesis, PADDING) for hypothesis in preds]), torch.tensor(rows)
 
 
-IDS = _padded(TEXT)
+IDS = tuple(map(_padded, TEXT))
 #: The word "bird", in the middle of a segment.
-SEPARATOR = int(IDS[1][0][0, 3])
+SEPARATOR = _NUMBERS["bird"]
 #: An id that only some settings take for padding.
 RARE_IDS: Batch = (
     torch.tensor([[1, RARE, 2, 3, 4, 5, 6, 0, 0]]),
@@ -104,19 +92,19 @@ class Case:
         name: names the case in a test's id.
         metric: the class.
         batches: at least three, the second of one segment, so that every segment has a score of its own.
+        telling: a batch that tells the settings of `others` apart.
         options: the settings.
         others: changes of the settings under which the batches count the same, and `telling` does not.
-        telling: a batch that tells those settings apart.
-        tried: those that the properties run over; all cases together try every path with every average.
+        tried: the averages that the properties run over; all cases together try every path with every average.
     """
 
     name: str
     metric: type[torchmetrics.Metric]
     batches: tuple[Batch, ...]
     telling: Batch
-    options: Mapping[str, Any] = field(default_factory=dict)
-    others: tuple[Mapping[str, Any], ...] = ()
-    tried: tuple[str, ...] = ("micro", "macro", "none")
+    options: Mapping[str, Any]
+    others: tuple[Mapping[str, Any], ...]
+    tried: tuple[str, ...]
 
     @property
     def before_data(self) -> float:
@@ -148,12 +136,6 @@ class Case:
     def whole(self) -> Batch:
         """All batches as one."""
         return joined(self.batches)
-
-    @property
-    def refused(self) -> Batch:
-        """A batch that cannot be read: fewer items in target than segments."""
-        preds, target = self.batches[0]
-        return preds, target[:-1]
 
     def shape(self, average: str, segments: int | None = None) -> tuple[int, ...]:
         """The shape of the scores of so many segments, by default of all; some have several samples each."""
@@ -227,21 +209,24 @@ _OWN = (
 )
 
 
-def _with_defaults(api: Api) -> tuple[Case, ...]:
+def _with_defaults(api: Api) -> list[Case]:
     """A metric under its defaults: text, which its first option reads differently, and ids."""
     name, other = api.metric.__name__, _13A if "tokenizer" in api.options else {api.flags[0]: True}
     text = _text(f"{name}-text", api.metric, {}, other, tried="macro none")
-    return text, _ids(f"{name}-ids", api.metric, {}, tried="micro")
+    return [text, _ids(f"{name}-ids", api.metric, {}, tried="micro")]
 
 
-_WITH_ROWS = {case.metric for case in _OWN}
-CASES = (*_OWN, *(case for api in COMPLETE if api.metric not in _WITH_ROWS for case in _with_defaults(api)))
+_WITHOUT_ROWS = [api for api in COMPLETE if api.metric not in {case.metric for case in _OWN}]
+CASES = (*_OWN, *chain.from_iterable(map(_with_defaults, _WITHOUT_ROWS)))
+PAIRS = {f"{case.name}-{average}": (case, average) for case in CASES for average in case.tried}
+#: One case of each kind of state: sums, sums of several values, rows, rows of scores beside sums. What is only done to
+#: states has nothing to do with what a measure counts.
+KINDS_OF_STATE = ("Bleu-text-micro", "ROUGEScore-text-macro", "ChrF-text-none", "ROUGEScore-text-avg-interval-macro")
 
 
 def named_pairs(choose: Callable[[Case, str], bool] = lambda case, average: True) -> list[Any]:
     """The cases with the averages that are tried and chosen, with a name in a test's id."""
-    pairs = [(case, average) for case in CASES for average in case.tried if choose(case, average)]
-    return [pytest.param(case, average, id=f"{case.name}-{average}") for case, average in pairs]
+    return [pytest.param(*pair, id=name) for name, pair in PAIRS.items() if choose(*pair)]
 
 
 def _pairs(*choose: Callable[[Case, str], bool]) -> Any:
@@ -249,18 +234,12 @@ def _pairs(*choose: Callable[[Case, str], bool]) -> Any:
 
 
 each_metric = _pairs()
-#: One case of each kind of state: sums, sums of several values, rows, rows of scores beside sums. What is only done to
-#: states has nothing to do with what a measure counts.
-KINDS_OF_STATE = ("Bleu-text-micro", "ROUGEScore-text-macro", "ChrF-text-none", "ROUGEScore-text-avg-interval-macro")
 each_kind_of_state = pytest.mark.parametrize(
-    ("case", "average"), named_pairs(lambda case, average: f"{case.name}-{average}" in KINDS_OF_STATE)
+    ("case", "average"), [pytest.param(*PAIRS[name], id=name) for name in KINDS_OF_STATE]
 )
 each_metric_without_interval = _pairs(lambda case, average: "confidence" not in case.options)
 each_metric_of_one_value = _pairs(lambda case, average: average != "none" and "confidence" not in case.options)
 each_score_of_the_corpus = _pairs(lambda case, average: average != "none")
-each_metric_with_details = _pairs(lambda case, average: case.has_details)
-each_case = grid("case", [pytest.param(case, id=case.name) for case in CASES])
-each_case_with_none = grid("case", [pytest.param(case, id=case.name) for case in CASES if "none" in case.averages])
 
 
 def joined(batches: Sequence[Batch]) -> Batch:

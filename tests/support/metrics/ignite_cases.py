@@ -4,13 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import ignite.metrics
 import pytest
 from covering import grid
-from metrics.cases import CASES, IDS, KINDS_OF_STATE, MORE_PADDING, PADDED, TEXT, Batch, Case, assert_same, joined
+from metrics.cases import IDS, KINDS_OF_STATE, MORE_PADDING, PADDED, PAIRS, TEXT, Batch, Case, joined
 from torch import Tensor
 
-from ngram_metrics import Bleu
 from ngram_metrics import ignite as for_ignite
 
 
@@ -29,7 +27,7 @@ class IgniteCase:
     """
 
     name: str
-    metric: type[ignite.metrics.Metric]
+    metric: Any
     batches: tuple[Batch, ...]
     options: Mapping[str, Any]
     others: tuple[Mapping[str, Any], ...]
@@ -57,34 +55,19 @@ class IgniteCase:
         return {name: float(one) for name, one in value.items()} if isinstance(value, Mapping) else float(value)
 
 
+def _of_case(name: str, case: Case, average: str) -> IgniteCase:
+    options = {**case.options, "average": average}
+    metric = getattr(for_ignite, case.metric.__name__)
+    return IgniteCase(name, metric, case.batches, options, case.others, case, average)
+
+
 IGNITE_CASES = (
-    *(
-        IgniteCase(
-            f"{case.name}-{average}",
-            getattr(for_ignite, case.metric.__name__),
-            case.batches,
-            {**case.options, "average": average},
-            case.others,
-            case,
-            average,
-        )
-        for case in CASES
-        for average in case.tried
-        if (case.metric, average) != (Bleu, "none")  # as in ignite, there is none
-    ),
+    *(_of_case(name, *pair) for name, pair in PAIRS.items()),
     IgniteCase("Rouge-text", for_ignite.Rouge, TEXT, {"variants": [1, 2, "L"], "alpha": 0.5}, ({"alpha": 0.4},)),
     IgniteCase("RougeN-text", for_ignite.RougeN, TEXT, {"ngram": 2, "multiref": "best"}, ({"ngram": 1},)),
     IgniteCase("RougeL-ids", for_ignite.RougeL, IDS, {"alpha": 0.3, **PADDED}, (MORE_PADDING,)),
     IgniteCase("RougeL-text", for_ignite.RougeL, TEXT, {"multiref": "best"}, ({"multiref": "average"},)),
 )
-_PARAMS = [pytest.param(ignite_case, id=ignite_case.name) for ignite_case in IGNITE_CASES]
-each_kind_of_state = pytest.mark.parametrize(
-    "ignite_case", [param for param in _PARAMS if param.id in (*KINDS_OF_STATE, "Rouge-text")]
-)
-each_ignite_case = grid("ignite_case", _PARAMS)
-
-
-def assert_equal(value: Any, expected: Any) -> None:
-    """Equal to 1e-12 and of the same types."""
-    assert type(value) is type(expected)
-    assert_same(value, expected)
+IGNITE_KINDS_OF_STATE = [one for one in IGNITE_CASES if one.name in (*KINDS_OF_STATE, "Rouge-text")]
+each_kind_of_state = pytest.mark.parametrize("ignite_case", IGNITE_KINDS_OF_STATE, ids=lambda one: one.name)
+each_ignite_case = grid("ignite_case", IGNITE_CASES, ids=lambda one: one.name)
