@@ -1,23 +1,23 @@
 """What every metric does from construction to reset: values, updates, intervals, and errors that change nothing."""
 
 import functools
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 import torch
 import torchmetrics
+from covering import grid
 from metrics.apis import FUNCTIONS
 from metrics.cases import (
+    CASES,
     Batch,
     Case,
     assert_same,
     assert_same_states,
-    each_case_with_none,
-    each_kind_of_state,
     each_metric,
     each_metric_of_one_value,
-    each_metric_with_details,
     joined,
     scores_of,
     states_of,
@@ -42,6 +42,9 @@ def _without_intervals(value: Any) -> Any:
         return value
     named = {name: score for name, score in value.items() if not name.endswith(("_low", "_high"))}
     return named if len(named) > 1 else next(iter(named.values()))
+
+
+each_case_with_none = grid("case", [pytest.param(case, id=case.name) for case in CASES if "none" in case.averages])
 
 
 @each_case_with_none
@@ -115,12 +118,9 @@ def _two_ranks_of_the_same(state: torch.Tensor, group: Any = None) -> list[torch
 TWO_RANKS: dict[str, Any] = {"dist_sync_fn": _two_ranks_of_the_same, "distributed_available_fn": lambda: True}
 
 
-def _sync(metric: torchmetrics.Metric) -> None:
-    metric.sync(dist_sync_fn=_two_ranks_of_the_same, distributed_available=lambda: True)
-
-
-def _out_of_memory(*_: Any, **__: Any) -> None:
-    raise MemoryError
+def _attributes(metric: torchmetrics.Metric) -> dict[str, Any]:
+    """What is beside the tensors and callables, which a metric has of its own."""
+    return {name: value for name, value in vars(metric).items() if type(value) in (type(None), bool, int, tuple)}
 
 
 @pytest.mark.parametrize("options", [{}, {"compute_with_cache": False}], ids=str)
@@ -178,100 +178,74 @@ def test_a_batch_without_segments_counts_nothing(case: Case, average: str):
             metric.compute()
 
 
-def _attributes(metric: torchmetrics.Metric) -> dict[str, Any]:
-    """The attributes without tensors and callables, which a copy has of its own, and the places of its states."""
-    simple = {name: value for name, value in vars(metric).items() if value is None or type(value) in (bool, int)}
-    return {**simple, **{name: id(state) == id(metric._defaults[name]) for name, state in metric.metric_state.items()}}
-
-
 @pytest.mark.parametrize("synced", [False, True])
 @each_metric
-def test_reset(case: Case, average: str, synced: bool):
-    metric, fresh = case.filled(average), states_of(case.make(average))
+def test_after_a_reset_a_metric_is_as_new(case: Case, average: str, synced: bool):
+    metric, fresh = case.filled(average), case.make(average)
     value = metric.compute()
     before = [scores.clone() for scores in scores_of(value)]
     if synced:
-        _sync(metric)
-    twin = metric.clone()
+        metric.sync(dist_sync_fn=_two_ranks_of_the_same, distributed_available=lambda: True)
     metric.reset()
-    if isinstance(twin.metric_state.get("rows"), torch.Tensor):
-        twin.rows = []  # torchmetrics' own reset cannot empty a state that a sync has joined
-    torchmetrics.Metric.reset(twin)
-    assert_same_states(metric, fresh)
-    assert _attributes(metric) == _attributes(twin)
-    assert metric.update_count == 0
+    assert_same_states(metric, states_of(fresh))
+    assert _attributes(metric) == _attributes(fresh)
+    assert not any(state is metric._defaults[name] for name, state in metric.metric_state.items())
     assert_same(scores_of(value), before)
     metric.update(*case.batches[1])
     assert_same(metric.compute(), case.value(average, case.batches[1:2]))
 
 
-def _refused(case: Case, call: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match="expected"):
-        call(*case.refused)
+class Interrupting(TorchDispatchMode):
+    """Interrupts at one operation of torch; without a number, counts the operations."""
+
+    def __init__(self, number: int | None = None):
+        super().__init__()
+        self.number, self.seen = number, 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.seen += 1
+        if self.seen == self.number:
+            raise KeyboardInterrupt(f"at {function}")
+        return function(*args, **(kwargs or {}))
 
 
-def _interrupted(case: Case, call: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(*args: Any) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(type(case.make("macro").scorer.measure), "statistics", stop)
-        with pytest.raises(KeyboardInterrupt):
-            call(*case.batches[1])
-
-
-def _without_a_score(case: Case, call: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """An update scores for the macro average alone, ``forward`` always."""
-    metric = case.make("macro")
-    with monkeypatch.context() as patch:
-        patch.setattr(type(metric.scorer.measure), "score", _out_of_memory)
-        with pytest.raises(MemoryError):
-            call(*case.batches[0])
+def chosen_operations(call: Callable[[], Any]) -> list[int]:
+    """Some operations of a call from its first on, and every one of the last, up to the copies of its value."""
+    with Interrupting() as counting:
+        value = call()
+    last = counting.seen - (0 if value is None else len(scores_of(value)))
+    assert last > 3
+    return sorted({*range(1, last + 1, max(1, last // 8)), *range(max(1, last - 5), last + 1)})
 
 
 #: Each takes another way through torchmetrics' forward.
-STEPS: tuple[dict[str, bool], ...] = ({}, {"dist_sync_on_step": True}, {"compute_on_cpu": True})
-#: What torchmetrics' forward changes for a while, and the update count.
-SWITCHES = ("compute_on_cpu", "_to_sync", "_should_unsync", "_enable_grad", "_is_synced", "_update_count")
+STEPS: tuple[dict[str, Any], ...] = ({}, {"dist_sync_on_step": True}, {"compute_on_cpu": True})
+OF_TWO_RANKS = {"dist_sync_on_step": True, **TWO_RANKS}
+#: How a batch is counted: by ``update`` or ``forward``, under some options.
+CALLS = [("update", {}), *(("forward", options) for options in (*STEPS, OF_TWO_RANKS))]
 
 
-@pytest.mark.parametrize(
-    ("call", "options", "failing"),
-    [
-        *(("update", {}, failing) for failing in (_refused, _interrupted)),
-        *(("forward", options, failing) for options in STEPS for failing in (_refused, _interrupted)),
-        ("forward", {}, _without_a_score),
-    ],
-)
-@each_kind_of_state
-def test_an_error_leaves_everything_as_it_was(
-    case: Case,
-    average: str,
-    call: str,
-    options: dict[str, bool],
-    failing: Callable[..., None],
-    monkeypatch: pytest.MonkeyPatch,
-):
-    metric = case.make(average, **options)
-    counting = metric.update if call == "update" else metric
-    for batch in case.batches:
-        counting(*batch)
-    metric.compute()
-    states, value, of_batch = states_of(metric), metric._computed, metric._forward_cache
-    switches = {name: getattr(metric, name) for name in SWITCHES}
-    failing(case, counting, monkeypatch)
-    assert_same_states(metric, states)
-    assert metric._computed is value
-    assert metric._forward_cache is of_batch
-    assert {name: getattr(metric, name) for name in SWITCHES} == switches
-    counting(*case.batches[0])
-    assert_same(metric.compute(), case.value(average, [*case.batches, case.batches[0]]))
-    first = case.make(average, **options)
-    states = states_of(first)
-    failing(case, getattr(first, call), monkeypatch)
-    assert_same_states(first, states)
-    assert not first.update_called
-    assert first._codes == tuple(first.kind_codes.tolist())  # else another kind of input would be refused
+@each_metric
+def test_an_error_leaves_everything_as_it_was(case: Case, average: str):
+    """A batch that is refused, and an interruption at any operation, of a metric that has counted and of a new one."""
+    preds, target = batch = case.batches[2]
+    for (call, options), before in itertools.product(CALLS, (case.batches[:2], ())):
+        metric, twin = (case.filled(average, before, **options) for _ in range(2))
+        for one in (metric, twin) if before else ():
+            one.compute()
+        states, attributes = states_of(metric), {**vars(metric)}
+        count, count_twin = (getattr(one, call) for one in (metric, twin))
+        with pytest.raises(ValueError, match="expected"):
+            count(preds, target[:-1])
+        for number in chosen_operations(functools.partial(count_twin, *batch)):
+            with pytest.raises(KeyboardInterrupt), Interrupting(number):
+                count(*batch)
+            assert_same_states(metric, states)
+            changed = {name for name, value in vars(metric).items() if value is not attributes[name]}
+            assert changed <= {"rows"} | {*metric._defaults}
+        count(*batch)
+        assert_same_states(metric, states_of(twin))
+        assert_same(metric.compute(), twin.compute())
 
 
 @pytest.mark.parametrize("options", STEPS, ids=str)
@@ -290,7 +264,7 @@ def test_forward_gives_the_batch_and_accumulates(case: Case, average: str, optio
 def test_synced_states_are_refused_and_can_be_unsynced(case: Case, average: str):
     metric = case.filled(average)
     states = states_of(metric)
-    _sync(metric)
+    metric.sync(dist_sync_fn=_two_ranks_of_the_same, distributed_available=lambda: True)
     with pytest.raises(TorchMetricsUserError, match="shouldn't be synced"):
         metric(*case.batches[0])
     with pytest.raises(TorchMetricsUserError, match="already been synced"):
@@ -304,33 +278,29 @@ def test_synced_states_are_refused_and_can_be_unsynced(case: Case, average: str)
 
 
 @each_metric
-def test_an_error_while_a_step_is_gathered_leaves_everything_as_it_was(case: Case, average: str):
-    metric = case.filled(average, **{**TWO_RANKS, "dist_sync_fn": _out_of_memory}, dist_sync_on_step=True)
-    states = states_of(metric)
-    with pytest.raises(MemoryError):
-        metric(*case.batches[0])
-    assert_same_states(metric, states)
-    assert (metric._cache, metric._is_synced, metric.update_count) == (None, False, len(case.batches))
+def test_an_error_in_compute_or_merge_state_leaves_the_states_of_this_rank(case: Case, average: str):
+    case.filled(average, **TWO_RANKS).compute()  # the draws of an interval are made once
+    other = case.filled(average)
+    for name, arguments in (("compute", ()), ("merge_state", (other,)), ("merge_state", (other.metric_state,))):
+        metric, twin = (case.filled(average, **TWO_RANKS) for _ in range(2))
+        states = states_of(metric)
+        for number in chosen_operations(functools.partial(getattr(twin, name), *arguments)):
+            with pytest.raises(KeyboardInterrupt), Interrupting(number):
+                getattr(metric, name)(*arguments)
+            assert_same_states(metric, states)
+            assert not metric._is_synced
+        getattr(metric, name)(*arguments)
+        counted = 2 * case.batches if name == "merge_state" else case.batches
+        assert_same(metric.compute(), case.value(average, 2 * counted))
 
 
 @each_metric
-def test_an_error_in_compute_gives_the_states_of_this_rank_back(
-    case: Case, average: str, monkeypatch: pytest.MonkeyPatch
-):
-    metric = case.filled(average, **TWO_RANKS)
-    with monkeypatch.context() as patch:
-        patch.setattr(metric, "_score", _out_of_memory)
-        with pytest.raises(MemoryError):
-            metric.compute()
-    assert not metric._is_synced
-    metric.update(*case.batches[0])
-    batches = [*case.batches, case.batches[0]]
-    assert_same(metric.compute(), case.value(average, [*batches, *batches]))
-
-
-@each_metric_with_details
 def test_details_are_of_all_segments_whatever_the_average(case: Case, average: str):
     metric = case.filled(average)
+    if not case.has_details:
+        with pytest.raises(ValueError, match="accumulate='avg' averages the scores"):
+            metric.details()
+        return
     states, details = states_of(metric), metric.details()
     assert details
     assert_same(details, case.filled("macro", [case.whole]).details())
@@ -340,44 +310,6 @@ def test_details_are_of_all_segments_whatever_the_average(case: Case, average: s
     assert_same(metric.compute(), case.value(average))
     for part in case.make(average).details().values():
         assert not part.isnan().any()
-
-
-class Failing(TorchDispatchMode):
-    """Raises MemoryError at one operation of torch; without a number, counts the operations."""
-
-    def __init__(self, number: int | None = None):
-        super().__init__()
-        self.number, self.seen = number, 0
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        self.seen += 1
-        if self.seen == self.number:
-            raise MemoryError(f"at {function}")
-        return function(*args, **(kwargs or {}))
-
-
-def chosen_operations(update: Callable[[], None]) -> list[int]:
-    """Some operations of an update from its first to its last, and every one of the last."""
-    with Failing() as counting:
-        update()
-    assert counting.seen > 3
-    return sorted(
-        {*range(1, counting.seen + 1, max(1, counting.seen // 8)), *range(max(1, counting.seen - 5), counting.seen + 1)}
-    )
-
-
-@each_metric
-def test_memory_that_runs_out_at_any_operation_leaves_everything_as_it_was(case: Case, average: str):
-    metric = case.filled(average, case.batches[:2])
-    states, count, value = states_of(metric), metric.update_count, metric.compute()
-    for number in chosen_operations(functools.partial(case.filled(average, case.batches[:2]).update, *case.batches[2])):
-        with pytest.raises(MemoryError), Failing(number):
-            metric.update(*case.batches[2])
-        assert_same_states(metric, states)
-        assert metric.update_count == count
-        assert_same(metric.compute(), value)
-    metric.update(*case.batches[2])
-    assert_same(metric.compute(), case.value(average))
 
 
 REFERENCES = references(150)

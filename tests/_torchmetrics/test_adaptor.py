@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 import torch
 import torchmetrics
+from covering import grid
 from metrics.cases import (
+    CASES,
     Case,
     assert_same,
     assert_same_states,
-    each_case,
     each_kind_of_state,
     each_metric,
     scores_of,
@@ -102,7 +103,7 @@ def _float64_only_on_the_cpu(device: torch.device) -> torch.dtype:
     return torch.float64 if device.type == "cpu" else torch.float32
 
 
-@each_case
+@grid("case", [pytest.param(case, id=case.name) for case in CASES])
 def test_without_float64_on_the_device_the_sum_stays_on_the_cpu(case: Case, monkeypatch: pytest.MonkeyPatch):
     metric = case.filled("macro", confidence=None)
     states = states_of(metric)
@@ -116,6 +117,15 @@ def test_without_float64_on_the_device_the_sum_stays_on_the_cpu(case: Case, monk
     metric.reset()
     _assert_on(metric, "meta", sums)
     assert _dtypes(metric) == dtypes
+
+
+def test_a_value_from_before_a_move_is_computed_again(monkeypatch: pytest.MonkeyPatch):
+    """It would be one in float64 on the CPU, where the device has no float64."""
+    metric = ChrF()
+    metric.update("a b", "a c")
+    metric.compute()
+    monkeypatch.setattr(adaptor, "float_dtype", _float64_only_on_the_cpu)
+    assert metric.to("meta").compute().device.type == "meta"
 
 
 @each_metric

@@ -13,7 +13,6 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
-SUPPORT = ROOT / "tests" / "support"
 #: What starts a program on two processes, at a port that is free.
 TORCHRUN = (
     *("-m", "torch.distributed.run", "--nproc-per-node", "2"),

@@ -2,6 +2,7 @@
 
 import inspect
 import multiprocessing
+import os
 import runpy
 import tempfile
 from collections.abc import Callable
@@ -33,6 +34,9 @@ def on_ranks(function: Callable[..., Any], *arguments: Any, size: int = SIZE) ->
 
 def _run(rank: int, size: int, folder: str, call: tuple[str, str, tuple[Any, ...]]) -> None:
     torch.set_num_threads(1)
+    # As torchrun sets it: frameworks ask for it.
+    numbers = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": size, "LOCAL_WORLD_SIZE": size, "TORCHELASTIC_RUN_ID": 0}
+    os.environ.update({variable: str(number) for variable, number in numbers.items()})
     file, name, arguments = call
     meeting = f"file://{folder}/meeting"
     idist.initialize("gloo", init_method=meeting, rank=rank, world_size=size, timeout=timedelta(seconds=60))

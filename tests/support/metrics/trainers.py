@@ -1,9 +1,14 @@
-"""What the tests of Lightning share: a loader, and a trainer that writes nothing."""
+"""What the tests of Lightning share: a loader, a model that counts segments, and a trainer that writes nothing."""
 
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+import torch
+from torchmetrics import Metric, MetricCollection
+
+from ngram_metrics import Bleu
 
 with warnings.catch_warnings():
     # Lightning's own imports use what others deprecate.
@@ -24,6 +29,35 @@ class Batches:
 
     def __len__(self) -> int:
         return len(self.batches)
+
+
+class Segments(Metric):
+    """The number of segments that were given."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.add_state("count", torch.tensor(0), "sum")
+
+    def update(self, preds: Sequence[str], target: Sequence[str]) -> None:
+        self.count = self.count + len(preds)  # spawned processes share what is changed in place
+
+    def compute(self) -> torch.Tensor:
+        return self.count
+
+
+class Counting(LightningModule):
+    """Validates batches of hypotheses and references."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__()
+        self.layer = torch.nn.Linear(1, 1)
+        self.metrics = MetricCollection(
+            {"bleu": Bleu(**options), "segments": Segments(**options)}, compute_groups=False
+        )
+
+    def validation_step(self, batch: Any, index: int) -> None:
+        self.metrics.update(*batch)
+        self.log_dict(self.metrics, batch_size=len(batch[0]))
 
 
 def trainer(folder: Path | str, **options: Any) -> Trainer:
