@@ -45,17 +45,6 @@ def test_torch_jit_script_takes_a_metric(metric: type, average: str):
     torch.jit.script(metric(average=average))
 
 
-@each_score_of_the_corpus
-def test_running(case: Case, average: str):
-    running = Running(case.make(average), window=2)
-    for seen, batch in enumerate(case.batches, 1):
-        assert_same(running(*batch), case.value(average, [batch]))
-        assert_same(running.compute(), case.value(average, case.batches[max(0, seen - 2) : seen]))
-    running.reset()
-    running.update(*case.batches[0])
-    assert_same(running.compute(), case.value(average, case.batches[:1]))
-
-
 def _of_one_value(case: Case, metric: Any) -> tuple[Any, Callable[[Any], Any]]:
     """An item or a composition of a metric, and its value from that of the metric."""
     computed = case.value("macro")
@@ -65,9 +54,11 @@ def _of_one_value(case: Case, metric: Any) -> tuple[Any, Callable[[Any], Any]]:
     return abs(1 - 2 * metric), lambda value: (1 - 2 * value).abs()
 
 
+@pytest.mark.parametrize("is_whole", [True, False], ids=["whole", "one value"])
 @each_score_of_the_corpus
-def test_running_of_one_value(case: Case, average: str):
-    metric, value_of = _of_one_value(case, case.make(average))
+def test_running(case: Case, average: str, is_whole: bool):
+    metric = case.make(average)
+    metric, value_of = (metric, lambda value: value) if is_whole else _of_one_value(case, metric)
     running = pickle.loads(pickle.dumps(Running(metric, window=2)))
     for seen, batch in enumerate(case.batches, 1):
         assert_same(running(*batch), value_of(case.value(average, [batch])))
