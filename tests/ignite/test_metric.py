@@ -14,10 +14,16 @@ from ignite.exceptions import NotComputableError
 from ignite.handlers import Checkpoint, DiskSaver
 from ignite.metrics import RunningAverage
 from metrics.apis import COMPLETE
-from metrics.cases import assert_same_states, states_of
-from metrics.ignite_cases import IGNITE_CASES, IgniteCase, assert_equal, each_ignite_case, each_kind_of_state
+from metrics.cases import assert_same, assert_same_states, states_of
+from metrics.ignite_cases import IGNITE_CASES, IgniteCase, each_ignite_case, each_kind_of_state
 
 from ngram_metrics import ignite as ours
+
+
+def assert_equal(value: Any, expected: Any) -> None:
+    """Equal to 1e-12 and of the same types."""
+    assert type(value) is type(expected)
+    assert_same(value, expected)
 
 
 @each_ignite_case
