@@ -1,54 +1,32 @@
-"""One place has the numbers: those of `evaluate`, the command and the page are equal to the last bit."""
+"""The results of systems: scores and their parts, groups, clusters, tests, wins and losses, and pandas."""
 
 import json
+import random
 import sys
 import unicodedata
-from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import BASE, OTHER, REFERENCES, SECOND, report, write
-from commands import folder as folder
-from paired import TESTS, counted
-from report_pages import data_of
 from sacrebleu.metrics import BLEU, CHRF
-from systems import output
+from systems import output, references
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore, evaluate, functional
-from ngram_metrics._core.metrics.registry import REGISTRY
 from ngram_metrics.ignite import ChrF as IgniteChrF
-from ngram_metrics.significance import paired_bootstrap
+from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
+REFERENCES = references(120)
+SECOND = output(REFERENCES, 0.4, seed=3)
+BASE, OTHER, ALIKE = (output(REFERENCES, changed, seed) for changed, seed in ((0.3, 10), (0.2, 11), (0.3, 12)))
 SYSTEMS = {"base": BASE, "other": OTHER}
 #: Of different lengths, and not side by side.
 ARTICLES = [f"article {index % 70 % 52}" for index in range(120)]
 LABELS = [("news", "talk", "rare")[index % 7 % 3 if index else 2] for index in range(120)]
+HALVES = [index < 60 for index in range(120)]
+TESTS: dict[str, Any] = {"bootstrap": paired_bootstrap, "randomization": paired_approximate_randomization}
 
 
-@pytest.mark.parametrize(("count", "names"), [(2, ",".join(REGISTRY)), (16, "bleu,rouge")])
-def test_numbers_are_those_of_the_command_and_of_the_page(count: int, names: str, folder: Path, capsys):
-    systems = {f"{number}.txt": output(REFERENCES, number / 40, number) for number in range(count)}
-    for name, lines in systems.items():
-        write(folder / name, lines)
-    words = [*systems, "-r", "ref.txt", "ref2.txt", "-m", names, "-c", "0.9"]
-    rounded = report(capsys, *words, "-w", "2", "--report", "page.html", "--segments", "lines.jsonl")
-    found = evaluate(systems, {"ref.txt": REFERENCES, "ref2.txt": SECOND}, names, confidence=0.9)
-    full = report(capsys, *words)
-    assert json.loads(found.to_json()) == full
-    scores = {
-        system: {value: entry["score"] for value, entry in each.items()} for system, each in full["systems"].items()
-    }
-    assert {s: {value: 100 * each.score for value, each in r.items()} for s, r in found.results.items()} == scores
-    page = data_of(folder / "page.html")
-    for entries, results in zip(page["entries"], rounded["systems"].values(), strict=True):
-        assert entries == {value: [each[name] for name in ("score", "low", "high")] for value, each in results.items()}
-    lines = [json.loads(line) for line in (folder / "lines.jsonl").read_text().splitlines()]
-    columns = found.segments()
-    assert [line["line"] - 1 for line in lines] == columns.pop("segment")
-    assert [line["system"] for line in lines] == columns.pop("system")
-    assert {name: [line[name] for line in lines] for name in lines[0] if name not in ("line", "system")} == {
-        name: [100 * score for score in scores] for name, scores in columns.items()
-    }
+def chosen(lines: list[Any], places: list[int]) -> list[Any]:
+    return [lines[place] for place in places]
 
 
 @pytest.mark.parametrize(
@@ -75,51 +53,47 @@ def test_without_a_word_in_the_references_no_length_is_compared():
     assert (found.score, found.ratio, found.brevity_penalty) == (0, 0, 1)
 
 
-def test_segments_may_have_different_numbers_of_references(tmp_path: Path):
-    references = [
-        [first, second] if index % 2 else first
-        for index, (first, second) in enumerate(zip(REFERENCES, SECOND, strict=True))
-    ]
-    found = evaluate(SYSTEMS, references)
-    metric = Bleu(average="micro", smooth="exp", tokenizer="13a")
-    metric.update(BASE, [[reference] if isinstance(reference, str) else reference for reference in references])
+def test_segments_may_have_different_numbers_of_references():
+    pairs = list(map(list, zip(REFERENCES[:60], SECOND[:60], strict=True)))
+    found = evaluate(SYSTEMS, [*pairs, *REFERENCES[60:]])
+    metric = Bleu()
+    metric.update(BASE, [*pairs, *([text] for text in REFERENCES[60:])])
     assert found.results["base"]["bleu"].score == metric.compute().item()
     assert found.signatures["bleu"].startswith("nrefs:1-2|")
-    found.write_report(tmp_path / "page.html")
-    data = data_of(tmp_path / "page.html")
-    assert data["references"] == ["1", "2"]
-    texts, orders = data["of_references"]["texts"][1], [of_system[1] for of_system in data["reference_orders"]]
-    assert texts == [second if index % 2 else None for index, second in enumerate(SECOND)]
-    for index, steps in enumerate(data["of_references"]["steps"][1]):
-        assert {len(steps) / 2} == {len(of_system[index]) for of_system in orders}
-        counts = [len(of_stream[index]) / 2 for of_stream in data["of_references"]["steps"]]
-        assert data["lengths"][index] == round(sum(counts) / (1 + index % 2), 1)
 
 
+@pytest.mark.parametrize("clusters", [None, ARTICLES], ids=["segments", "clusters"])
 @pytest.mark.parametrize("metric", ["bleu", "chrf", "rouge"])
-def test_groups_are_corpora_of_their_own(metric: str):
-    found = evaluate(
-        SYSTEMS, [REFERENCES, SECOND], metric, groups={"domain": LABELS, "half": [i < 60 for i in range(120)]}
-    )
+def test_groups_are_corpora_of_their_own_without_p_values(metric: str, clusters: list[str] | None):
+    """A cluster has in a group the segments of the group."""
+    groupings = {"domain": LABELS, "half": HALVES}
+    found = evaluate(SYSTEMS, [REFERENCES, SECOND], metric, groups=groupings, clusters=clusters)
     assert list(found.groups) == ["domain", "half"]
     assert list(found.groups["domain"]) == list(dict.fromkeys(LABELS))
-    assert evaluate(SYSTEMS, [REFERENCES, SECOND], metric, groups=LABELS).groups == found.groups["domain"]
-    for name, labels in (("domain", LABELS), ("half", [i < 60 for i in range(120)])):
+    unnamed = evaluate(SYSTEMS, [REFERENCES, SECOND], metric, groups=LABELS, clusters=clusters)
+    assert unnamed.groups == found.groups["domain"]
+    for name, labels in groupings.items():
         for label, results in found.groups[name].items():
             inside = [index for index, other in enumerate(labels) if other == label]
-            parts = {system: [lines[index] for index in inside] for system, lines in SYSTEMS.items()}
-            references = [[lines[index] for index in inside] for lines in (REFERENCES, SECOND)]
-            alone = evaluate(parts, references, metric).results
-            for system, values in alone.items():
-                for value, expected in values.items():
-                    wanted = {part: each for part, each in expected.as_dict().items() if part != "p_value"}
-                    got = results[system][value].as_dict()
-                    assert got.pop("precisions", ()) == pytest.approx(wanted.pop("precisions", ()))
-                    assert got == pytest.approx(wanted, abs=1e-12)
-                    assert got["segments"] == len(inside)
+            parts = {system: chosen(lines, inside) for system, lines in SYSTEMS.items()}
+            both = [chosen(REFERENCES, inside), chosen(SECOND, inside)]
+            alone = evaluate(parts, both, metric, clusters=clusters and chosen(clusters, inside)).results
+            assert results == {
+                system: {value: result._replace(p_value=None) for value, result in values.items()}
+                for system, values in alone.items()
+            }
     entries = json.loads(found.to_json())["groups"]["half"]["True"]["other"]
     for value, result in found.groups["half"][True]["other"].items():
         assert (entries[value]["score"], entries[value]["segments"]) == (100 * result.score, 60)
+
+
+@pytest.mark.parametrize("clusters", [None, ARTICLES], ids=["segments", "clusters"])
+def test_no_number_depends_on_the_order_of_segments(clusters: list[str] | None):
+    order = random.Random(3).sample(range(120), 120)
+    shuffled = {name: chosen(lines, order) for name, lines in SYSTEMS.items()}
+    found = evaluate(SYSTEMS, REFERENCES, "bleu,rouge", clusters=clusters)
+    labels = clusters and chosen(clusters, order)
+    assert evaluate(shuffled, chosen(REFERENCES, order), "bleu,rouge", clusters=labels).results == found.results
 
 
 def test_wins_ties_and_losses_are_those_of_sacrebleus_segments():
@@ -158,39 +132,40 @@ def test_metrics_are_those_that_were_given_and_stay_as_they_are():
     assert rouge.update_count == 0
 
 
+def counted(make: Any, systems: dict[str, list[str]], **options: Any) -> dict[str, Any]:
+    metrics = {name: make(confidence=0.9, **options) for name in systems}
+    for name, metric in metrics.items():
+        metric.update(systems[name], REFERENCES)
+    return metrics
+
+
 @pytest.mark.parametrize("correction", ["holm", None])
-@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
-def test_the_test_is_the_one_asked_for(test: str, correction: str | None):
-    systems = {**SYSTEMS, "alike": output(REFERENCES, 0.3, seed=12)}
-    expected = TESTS[test](counted(ChrF, systems, REFERENCES), "base", seed=7, correction=correction)
-    found = evaluate(systems, REFERENCES, "chrf", test=test, correction=correction, seed=7)
+@pytest.mark.parametrize("test", TESTS)
+def test_the_test_is_the_one_asked_for(test: str, correction: Any):
+    systems = {**SYSTEMS, "alike": ALIKE}
+    expected = TESTS[test](counted(ChrF, systems), "base", seed=7, correction=correction)
+    found = evaluate(systems, REFERENCES, "chrf", None, None, test, correction, seed=7)
     for name in ("other", "alike"):
-        assert found.results[name]["chrf"].p_value == expected[name]["chrf"].p_value
-    told = f"test:{test}|alternative:two-sided|correction:{correction or 'none'}|"
+        result = found.results[name]["chrf"]
+        assert result.p_value == expected[name]["chrf"].p_value
+        assert (result.low, result.difference_low, result.difference_high) == (None, None, None)
+    told = f"seed:7|test:{test}|alternative:two-sided|correction:{correction or 'none'}|"
     assert told in found.signatures["chrf"]
-    assert "seed:7|" in found.signatures["chrf"]
     assert f"paired {test} test{'' if correction else ', not corrected'}" in str(found)
 
 
-def _known(results, *without: str):
-    """The parts of all results but those that clusters change."""
-    return {
-        (system, value): {name: part for name, part in result.as_dict().items() if name not in without}
-        for system, of_system in results.items()
-        for value, result in of_system.items()
-    }
-
-
-@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+@pytest.mark.parametrize("test", TESTS)
 def test_clusters_are_drawn_for_intervals_and_tests_and_nothing_else(test: str):
-    outputs = {"base": BASE, "alike": output(REFERENCES, 0.3, seed=12)}
+    outputs = {"base": BASE, "alike": ALIKE}
     options: dict[str, Any] = {"metrics": "bleu,rouge", "confidence": 0.9, "test": test, "seed": 7}
     found, plain = evaluate(outputs, REFERENCES, clusters=ARTICLES, **options), evaluate(outputs, REFERENCES, **options)
-    drawn = ("low", "high", "difference_low", "difference_high", "p_value")
-    assert _known(found.results, *drawn) == _known(plain.results, *drawn)
+    drawn = dict.fromkeys(("low", "high", "difference_low", "difference_high", "p_value"))
+    for system, values in plain.results.items():
+        for value, result in values.items():
+            assert found.results[system][value]._replace(**drawn) == result._replace(**drawn)
     assert found.segments() == plain.segments()
     for name, value, make in (("bleu", "bleu", Bleu), ("rouge1", "rouge1_fmeasure", ROUGEScore)):
-        systems = counted(make, outputs, REFERENCES, confidence=0.9)
+        systems = counted(make, outputs)
         expected = TESTS[test](systems, "base", seed=7, correction="holm", clusters=ARTICLES)["alike"]
         assert found.results["alike"][name].p_value == expected[value].p_value
         assert found.results["alike"][name].p_value != plain.results["alike"][name].p_value
@@ -241,7 +216,7 @@ def test_to_pandas_without_pandas_is_told(monkeypatch):
         evaluate(["a"], ["a"], confidence=None).to_pandas()
 
 
-def test_segments_whose_scores_differ_in_the_last_bit_are_ties():
+def test_a_difference_in_the_last_bit_is_none():
     """F of 2 words of 5 with 1 match, and of 10 with 2, is 1/3 both times."""
     base, other = ["w0 x0 x1 x2"], ["w0 w1 x0 x1 x2 x3 x4 x5 x6 x7"]
     found = evaluate({"base": base, "other": other}, ["w0 w1"], {"rouge": ROUGEScore(rouge_keys="rouge1")})
@@ -249,11 +224,4 @@ def test_segments_whose_scores_differ_in_the_last_bit_are_ties():
     assert result.difference is not None
     assert 0 < abs(result.difference) < 1e-15
     assert (result.wins, result.ties, result.losses) == (0, 1, 0)
-
-
-def test_a_cluster_has_in_a_group_the_segments_of_the_group():
-    found = evaluate(OTHER, REFERENCES, "chrf", confidence=0.95, groups=LABELS, clusters=ARTICLES)
-    for label, results in found.groups.items():
-        inside = [index for index, other in enumerate(LABELS) if other == label]
-        lines, references, articles = ([side[index] for index in inside] for side in (OTHER, REFERENCES, ARTICLES))
-        assert results == evaluate(lines, references, "chrf", confidence=0.95, clusters=articles).results
+    assert (result.difference_low, result.difference_high) == (0, 0)

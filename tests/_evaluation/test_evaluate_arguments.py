@@ -40,12 +40,7 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
         (ONE, "x", {}, "^references is a str: expected a list of texts, several such lists, or a mapping"),
         (ONE, ["x"], {"confidence": 1}, "^confidence must be between 0 and 1"),
         (ONE, ["x"], {"test": "t"}, r"^unknown test 't': expected one of \['randomization', 'bootstrap'\]$"),
-        (
-            ONE,
-            ["x"],
-            {"correction": "bonferroni"},
-            "^unknown correction 'bonferroni': expected one of .'holm', 'none', None",
-        ),
+        (ONE, ["x"], {"correction": "c"}, "^unknown correction 'c': expected one of .'holm', 'none', None"),
         (ONE, ["x"], {"seed": 0.5}, "^seed is 0.5: expected an integer$"),
         (ONE, ["x"], {"seed": 2**64}, r"^seed is too large: expected an integer from -2\^63 to 2\^64 - 1$"),
         (ONE, ["x"], {"baseline": "b"}, r"^unknown baseline 'b': expected one of \['a'\]$"),
@@ -55,12 +50,7 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
         ({"a": [b"x", b"y"]}, ["x", "y"], {}, r"^segment 0 of system 'a' is a bytes: .*; pass its .decode\(\)$"),
         (map(str, "ab"), ["x", "y"], {}, r"^systems is a map: expected a sequence of texts; pass list\(...\) of it$"),
         (ONE, ["x"], {"metrics": "bleu,rougel"}, "^unknown metric 'rougel': .*; did you mean 'rougeL'"),
-        (
-            ONE,
-            ["x"],
-            {"metrics": "rougeL_recall"},
-            r"value of 'rougeL', .*\(rouge_keys=\"rougeL\"\)\[\"rougeL_recall\"\]$",
-        ),
+        (ONE, ["x"], {"metrics": "rougeL_recall"}, r"value of 'rougeL', .*\[\"rougeL_recall\"\]$"),
         (ONE, ["x"], {"metrics": ["bleu", 1]}, r"^metrics is \['bleu', 1\]: expected names, or a mapping of names to"),
         (ONE, ["x"], {"metrics": []}, r"^metrics is \[\]: expected names, or a mapping of names to metric objects$"),
         (ONE, ["x"], {"metrics": {}}, "^metrics is {}: expected names, or a mapping of names to metric objects$"),
@@ -84,8 +74,13 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
             TWO,
             ["x", "y"],
             {"clusters": {"d": "cd"}},
-            r"^clusters is a dict: expected a label for each segment; pass list\(...\) of its values$",
+            r"^clusters is a dict: expected a label .*; pass list\(...\) of its",
         ),
+        # The order of a set is that of no segment.
+        ({"a": {"x", "y"}}, ["x", "y"], {}, "^system 'a' is a set: expected a sequence of texts"),
+        (TWO, {"x", "y"}, {}, "^references is a set: expected a list of texts"),
+        (TWO, ["x", "y"], {"groups": {"c", "d"}}, "^groups is a set: expected a label for each segment"),
+        (TWO, ["x", "y"], {"clusters": frozenset("cd")}, "^clusters is a frozenset: expected a label for each segment"),
         (TWO, ["x", "y"], {"groups": [float("nan")] * 2}, "^label 0 of groups is nan, and a NaN is not equal to itse"),
     ],
 )
@@ -178,14 +173,3 @@ def test_metrics_have_several_spellings(metrics: Any, values: list[str]):
 def test_no_correction_is_written_in_two_ways():
     none, same = (evaluate(TWO, ["x", "z"], correction=word) for word in (None, "none"))
     assert (none.results, none.signatures) == (same.results, same.signatures)
-
-
-def test_a_set_of_texts_or_labels_is_refused_because_its_order_is_that_of_no_segment():
-    for systems, references, options in (
-        ({"a": {"x", "y"}}, ["x", "y"], {}),
-        (TWO, {"x", "y"}, {}),
-        (TWO, ["x", "y"], {"groups": {"c", "d"}}),
-        (TWO, ["x", "y"], {"clusters": frozenset("cd")}),
-    ):
-        with pytest.raises(TypeError, match=r" is a (set|frozenset): expected a "):
-            evaluate(systems, references, **options)

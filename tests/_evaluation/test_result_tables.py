@@ -1,4 +1,4 @@
-"""Names are shown and never run; a pasted table loses nothing."""
+"""Results as tables, Markdown, LaTeX and HTML: the layout of each, and names that are shown and never run."""
 
 import html
 import json
@@ -10,14 +10,47 @@ from systems import output, references
 
 from ngram_metrics import evaluate
 
-NAME = "<b onload='x()'>&*[_|$\\ \u202e\t\n"
+NAME = "<b onload='x()'>&*[_|$\\ \u202e\t\n\x1b[31m\x07"
+SHOWN = "<b onload='x()'>&*[_|$\\ [U+202E]  [U+001B][31m[U+0007]"
+REFERENCES = references(120)
+SYSTEMS = {"base": output(REFERENCES, 0.3, seed=10), "other": output(REFERENCES, 0.2, seed=11)}
+
+
+def test_the_table_has_scores_with_intervals_and_marks_then_notes_and_signatures():
+    found = evaluate(SYSTEMS, {"human": REFERENCES}, "bleu,rouge")
+    header, *rows = str(found).splitlines()
+    assert header.split() == ["system", "bleu", "rouge1", "rouge2", "rougeL", "rougeLsum"]
+    for row, (system, values) in zip(rows, found.results.items(), strict=False):
+        cells = [system]
+        for each in values.values():
+            score, low, high = (f"{100 * number:.2f}" for number in (each.score, each.low, each.high))
+            cells += [score, f"[{low},", f"{high}]" + "+" * (system == "other")]
+        assert row.split() == cells
+    assert rows[2:6] == [
+        "",
+        "120 segments, reference human, scores on a 0-100 scale",
+        "[low, high]: 95% bootstrap interval",
+        "+ better, - worse than base: p < 0.05, paired randomization test with Holm's correction",
+    ]
+    assert rows[6:] == [f"{name}: {text}" for name, text in found.signatures.items()]
+    assert len(header) == len(rows[0]) + 1 == len(rows[1]), "columns are aligned"
+
+
+def test_markdown_escapes_names():
+    found = evaluate({"a|b_c": SYSTEMS["base"], "other": SYSTEMS["other"]}, REFERENCES, confidence=None)
+    lines = found.to_markdown().splitlines()
+    values = [f"{100 * each.score:.2f}" for each in found.results["a|b_c"].values()]
+    assert lines[:3] == ["| system | chrF | BLEU |", "| :-- | --: | --: |", rf"| a\|b\_c | {' | '.join(values)} |"]
+    assert lines[3].count("+ |") == 2
+    assert r"\+ better, - worse than a\|b\_c: p " in lines[6]
+    assert f"`bleu: {found.signatures['bleu']}`  " in lines
 
 
 def test_html_shows_names_as_they_are_and_says_what_differs():
     systems = {NAME: ["a b c"] * 60, "[other]": ["a b d"] * 60}
     shown = evaluate(systems, ["a b d"] * 60, "chrf")._repr_html_()
     assert "<b " not in shown
-    assert "&lt;b onload=&#x27;x()&#x27;&gt;&amp;*[_|$\\ [U+202E]  " in shown
+    assert "&lt;b onload=&#x27;x()&#x27;&gt;&amp;*[_|$\\ [U+202E]  [U+001B][31m[U+0007]" in shown
     told = re.search(r'<td class="better" title="([^"]*)">([\d.]+) <small>\[.*?\]</small>\+</td>', shown)
     assert re.fullmatch(
         r"difference \+[\d.]+ \[[\d.]+, [\d.]+\], p = 0\.0001; 60 segments better, 0 equal, 0 worse", told[1]
@@ -29,16 +62,32 @@ def test_html_shows_names_as_they_are_and_says_what_differs():
     assert "nrefs:1|bs:1000|ar:10000" in plain
 
 
+def forms(name: str) -> list[str]:
+    """The table, Markdown and LaTeX where a name is that of a system, the baseline and a reference."""
+    found = evaluate({name: ["a"], "b": ["b"]}, {name: ["b"]}, "chrf", confidence=None)
+    assert name in json.loads(found.to_json())["systems"]
+    return [str(found), found.to_markdown(), found.to_latex()]
+
+
 @pytest.mark.parametrize("name", [NAME, *filter(None, HOSTILE[:8])])
-def test_every_format_has_a_row_for_a_hostile_name(name: str):
-    found = evaluate({name: ["a"], "b": ["b"]}, ["b"], "chrf", confidence=None)
-    for text in (found.to_markdown(), found.to_latex(), str(found)):
-        assert len([line for line in text.split("\n") if "100.0" in line]) == 1
-        assert "\u202e" not in text
+def test_a_name_is_one_cell_of_one_line(name: str):
+    assert [form.count("\n") for form in forms(name)] == [form.count("\n") for form in forms("plain")]
+
+
+def test_a_name_commands_no_terminal():
+    assert all(form.replace("\n", "").isprintable() for form in forms(NAME))
+    assert forms(NAME)[0].count(SHOWN) == 3
+
+
+def test_no_character_of_a_name_is_a_command_of_latex():
+    found = evaluate({r"a&%$#_{}~^\*": ["a"], "b": ["a"]}, {"r_1": ["a"]}, "bleu", confidence=None).to_latex()
+    written = r"a\&\%\$\#\_\{\}\textasciitilde{}\textasciicircum{}\textbackslash{}*"
+    assert f"\n{written} & 0.00 " in found
+    assert rf"$^{{+}}$ better, $^{{-}}$ worse than {written}: p" in found
 
 
 def test_latex_has_heads_as_papers_have_them_and_says_below_what_its_marks_mean():
-    systems = {"[a]": ["a b c"] * 60, "b_": ["a b d"] * 60, "z": ["q"] * 60}
+    systems = {"[a]": ["a b c"] * 60, "b_": ["a b d"] * 60, "*z": ["q"] * 60}
     found = evaluate(systems, ["a b d"] * 60, "chrf,chrf++").to_latex().splitlines()
     assert found[:6] == [
         r"\begin{table}",
@@ -51,7 +100,7 @@ def test_latex_has_heads_as_papers_have_them_and_says_below_what_its_marks_mean(
     space = r"\phantom{$^{+}$}"
     assert found[7] == rf"{{}}[a] & 38.89 [38.89, 38.89]{space} & 46.67 [46.67, 46.67]{space} \\"
     assert found[8] == r"b\_ & 100.00 [100.00, 100.00]$^{+}$ & 100.00 [100.00, 100.00]$^{+}$ \\"
-    assert found[9] == r"z & 0.00 [0.00, 0.00]$^{-}$ & 0.00 [0.00, 0.00]$^{-}$ \\"
+    assert found[9] == r"{}*z & 0.00 [0.00, 0.00]$^{-}$ & 0.00 [0.00, 0.00]$^{-}$ \\"
     assert found[10:14] == [
         r"\bottomrule",
         r"\end{tabular}",
@@ -85,9 +134,7 @@ def test_latex_has_the_caption_the_label_and_the_digits_that_are_asked_for():
 
 
 def test_papers_have_details_on_demand():
-    base = references(100)
-    systems = {"base": output(base, 0.3, 1), "other": output(base, 0.2, 2)}
-    found = evaluate(systems, base, "bleu,chrf")
+    found = evaluate(SYSTEMS, REFERENCES, "bleu,chrf")
     assert found.to_latex(details=True).count(" & difference & p") == 2
     assert found.to_markdown(details=True).count(" | difference | p ") == 2
 

@@ -1,13 +1,10 @@
-"""The commands that the tests of the command line run: ours, and sacrebleu's on the same files."""
+"""The command on files of made-up systems: what it prints, and how it refuses."""
 
-import io
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-import sacrebleu.sacrebleu
 from systems import output, references
 
 from ngram_metrics import _cli as cli
@@ -16,9 +13,6 @@ REFERENCES = references(120)
 SECOND = output(REFERENCES, 0.4, seed=3)
 BASE, OTHER = output(REFERENCES, 0.3, seed=10), output(REFERENCES, 0.2, seed=11)
 FILES = {"base.txt": BASE, "other.txt": OTHER, "ref.txt": REFERENCES, "ref2.txt": SECOND}
-
-#: sacrebleu's command leaves files open.
-leaves_files_open = pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 
 
 def write(path: Path, content: bytes | list[str]) -> None:
@@ -70,22 +64,3 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     captured = capsys.readouterr()
     assert captured.out == ""
     return captured.err.splitlines()[-1].partition(": error: ")[2]
-
-
-class _Stream(io.StringIO):
-    def fileno(self) -> int:
-        return 1
-
-
-def of_sacrebleu(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> dict[str, float]:
-    """What sacrebleu's command prints, with 13 digits."""
-    stream = _Stream()
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, "argv", ["sacrebleu", *arguments, "-w", "13", "-f", "json", "--no-color"])
-        patch.setattr(sys, "stdin", stream)
-        patch.setattr(sys, "stdout", stream)
-        # It opens the descriptors of both anew, to set their encoding.
-        patch.setattr(sacrebleu.sacrebleu, "open", lambda *args, **options: stream, raising=False)
-        sacrebleu.sacrebleu.main()
-    shown = json.loads(stream.getvalue())
-    return {one["name"]: one["score"] for one in (shown if isinstance(shown, list) else [shown])}

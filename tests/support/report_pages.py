@@ -2,13 +2,9 @@
 
 import json
 import re
-from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from systems import output, references
-
-from ngram_metrics import evaluate
 
 SEGMENTS = 60
 #: What a page has to show as it is, and never to run.
@@ -27,7 +23,8 @@ HOSTILE = [
     "word " * 400,
 ]
 NAME = "</script><b>'\"&\u202e{{x}}"
-TITLE = "<script>window.ran = 4</script> \x00 & {{ 7 * 7 }}"
+#: How a page shows the name.
+SHOWN = NAME.replace("\u202e", "[U+202E]")
 
 REFERENCES = references(SEGMENTS) + HOSTILE
 SYSTEMS = {
@@ -37,21 +34,8 @@ SYSTEMS = {
 }
 
 
-def write_report(
-    path: str | PathLike[str],
-    systems: Any,
-    references: Any,
-    metrics: Any = None,
-    confidence: float | None = 0.95,
-    groups: Any = None,
-    baseline: str | None = None,
-    **options: Any,
-) -> None:
-    """Evaluate systems, and write their page."""
-    evaluate(systems, references, metrics, baseline, confidence, groups=groups).write_report(path, **options)
-
-
 def data_of(path: Path) -> dict:
     """What the page's script reads."""
     (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', path.read_text("utf-8"), re.S)
+    assert not re.search("[<>&\u2028\u2029]", data), "nothing in it ends the script"
     return json.loads(data)

@@ -9,25 +9,18 @@ from pathlib import Path
 
 import axe_core_python
 import pytest
-from report_pages import HOSTILE, NAME, REFERENCES, SEGMENTS, SYSTEMS, TITLE, data_of, write_report
+from report_pages import HOSTILE, REFERENCES, SEGMENTS, SHOWN, SYSTEMS, data_of
 from systems import output, references
 
-from ngram_metrics import Bleu, ChrF
-from ngram_metrics.functional import bleu_score
+from ngram_metrics import Bleu, ChrF, evaluate
 
 pytestmark = pytest.mark.programs
 
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--window-size=1280,900",
-)
+#: A window without a screen, and a browser that asks for nothing by itself.
+FLAGS = [
+    *("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,900", "--no-first-run", "--disable-sync"),
+    *("--disable-quic", "--disable-background-networking", "--disable-component-update"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -49,15 +42,10 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator:
     started.quit()
 
 
-@pytest.fixture
-def page(browser, path: Path) -> Iterator:
-    """The page of the report of a file, newly opened."""
-    yield from opened(browser, path)
-
-
 # What a reader does with the page, and what the page then shows.
 
 
+@contextmanager
 def opened(browser, path: Path) -> Iterator:
     """The page, newly opened; no test leaves an error in the console."""
     browser.get("about:blank")
@@ -83,19 +71,17 @@ def emulated(page, width: int, scheme: str = "light") -> Iterator:
         page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+ALL = "const all = [...document.querySelectorAll(arguments[0])];"
+
+
 def texts(page, selector: str) -> list[str]:
-    return page.execute_script(
-        "return [...document.querySelectorAll(arguments[0])].map((node) => node.textContent)", selector
-    )
+    return page.execute_script(f"{ALL} return all.map((node) => node.textContent)", selector)
 
 
 def visible(page, selector: str) -> list[str]:
     """The texts of the elements that are shown."""
-    return page.execute_script(
-        "return [...document.querySelectorAll(arguments[0])].filter((node) => node.checkVisibility())"
-        ".map((node) => node.textContent)",
-        selector,
-    )
+    shown = "all.filter((node) => node.checkVisibility())"
+    return page.execute_script(f"{ALL} return {shown}.map((node) => node.textContent)", selector)
 
 
 def segments(page) -> list[int]:
@@ -128,16 +114,20 @@ def focused(page) -> str:
 # One report of texts that try to be more than text.
 
 
+TITLE = "<script>window.ran = 4</script> \x00 & {{ 7 * 7 }}"
+
+
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(path, SYSTEMS, REFERENCES, "bleu,chrf", title=TITLE)
+    evaluate(SYSTEMS, REFERENCES, "bleu,chrf").write_report(path, title=TITLE)
     return path
 
 
-def scores_of(name: str) -> list[float]:
-    options = {"smooth": "exp", "effective_order": True, "tokenizer": "13a", "average": "none"}
-    return [round(100 * score, 2) for score in bleu_score(SYSTEMS[name], REFERENCES, **options).tolist()]
+@pytest.fixture
+def page(browser, path: Path) -> Iterator:
+    with opened(browser, path) as page:
+        yield page
 
 
 def test_no_request_leaves_the_page(page):
@@ -152,7 +142,7 @@ def test_no_request_leaves_the_page(page):
 def test_text_is_shown_and_never_run(page):
     assert texts(page, "h1") == ["<script>window.ran = 4</script> [U+0000] & {{ 7 * 7 }}"]
     assert page.title == texts(page, "h1")[0]
-    assert NAME.replace("\u202e", "[U+202E]") in texts(page, "#scores tbody th")
+    assert SHOWN in texts(page, "#scores tbody th")
     choose(page, "#order", "file")
     shown, given = [], []
     while True:
@@ -187,20 +177,20 @@ def test_systems_are_in_the_order_given_and_sorted_by_a_click(page):
     assert texts(page, "#status") == ["Sorted by p of bleu, lowest first"]
 
 
-def test_segments_are_sorted_as_asked(page):
-    better, base = scores_of("better"), scores_of("base")
-    apart = sorted(range(len(base)), key=lambda s: -abs(round(better[s] - base[s], 2)))
-    assert segments(page)[:3] == [s + 1 for s in apart[:3]]
+def test_segments_are_sorted_as_asked(page, path: Path):
+    base, better, other = data_of(path)["scores"]["bleu"]
+
+    def first_ten(keys: list[float]) -> list[int]:
+        return [segment + 1 for segment in sorted(range(len(keys)), key=keys.__getitem__)[:10]]
+
+    assert segments(page) == first_ten([-abs(ours - theirs) for ours, theirs in zip(better, base, strict=True)])
     choose(page, "#order", "worst")
-    worst = sorted(range(len(base)), key=lambda s: better[s])
-    assert segments(page) == [s + 1 for s in worst[:10]]
+    assert segments(page) == first_ten(better)
     choose(page, "#compared", "2")
-    other = scores_of(NAME)
-    assert segments(page) == [s + 1 for s in sorted(range(len(other)), key=lambda s: other[s])[:10]]
+    assert segments(page) == first_ten(other)
     choose(page, "#order", "longest")
     assert segments(page)[0] == len(REFERENCES)
-    shown = [texts(page, "article tbody tr:nth-child(2) td:nth-child(3)")[0]]
-    assert shown == [f"{base[-1]:.2f}"]
+    assert texts(page, "article tbody tr:nth-child(2) td:nth-child(3)")[0] == f"{base[-1]:.2f}"
 
 
 def test_words_are_shaded_by_their_matched_orders(page):
@@ -260,11 +250,9 @@ def test_keys_and_links_lead_to_segments(page):
 )
 def test_small_reports_open(browser, tmp_path, systems, references):
     path = tmp_path / "small.html"
-    write_report(path, systems, references)
-    browser.get_log("browser")
-    browser.get(path.as_uri())
-    assert segments(browser) == [1]
-    assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []
+    evaluate(systems, references).write_report(path)
+    with opened(browser, path) as page:
+        assert segments(page) == [1]
 
 
 LINES = references(60)
@@ -279,15 +267,16 @@ IDS = [f"line-{number}-" + "x" * 200 for number in range(60)]
 @pytest.fixture(scope="module")
 def many_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    columns = {"domain": DOMAINS, "id": IDS}
     metrics = {"BLEU": Bleu(), "chrF": ChrF(), "chrF++": ChrF(word_order=2)}
-    write_report(path, MANY_SYSTEMS, LINES, metrics, sources=MANY_SOURCES, groups=columns)
+    found = evaluate(MANY_SYSTEMS, LINES, metrics, groups={"domain": DOMAINS, "id": IDS})
+    found.write_report(path, sources=MANY_SOURCES)
     return path
 
 
 @pytest.fixture
 def many(browser, many_path: Path) -> Iterator:
-    yield from opened(browser, many_path)
+    with opened(browser, many_path) as page:
+        yield page
 
 
 @pytest.fixture(scope="module")
@@ -370,8 +359,8 @@ def test_epochs_are_in_the_order_given_and_chrf_is_first(browser, tmp_path):
     path = tmp_path / "epochs.html"
     names = [f"epoch {number}" for number in range(1, 6)]
     epochs = {name: output(LINES, 0.5 - 0.1 * number, seed=number) for number, name in enumerate(names)}
-    write_report(path, epochs, LINES, baseline="epoch 4", groups=DOMAINS)
-    for page in opened(browser, path):
+    evaluate(epochs, LINES, baseline="epoch 4", groups=DOMAINS).write_report(path)
+    with opened(browser, path) as page:
         assert visible(page, "#scores th.score") == ["chrf"]
         assert texts(page, "#value option") == ["chrf", "bleu"]
         assert texts(page, "#scores tbody th") == texts(page, "#chart title") == names
@@ -454,8 +443,7 @@ def test_axe_finds_nothing(many, scheme, width):
 
 
 def test_the_tab_key_reaches_every_control_and_shows_where_it_is(many):
-    reached = "return [...document.querySelectorAll(arguments[0])].filter((node) => node.checkVisibility()).length"
-    controls = many.execute_script(reached, CONTROLS)
+    controls = len(visible(many, CONTROLS))
     assert controls > 40
     state = """
         const node = document.activeElement;

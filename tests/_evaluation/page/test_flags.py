@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from report_pages import data_of, write_report
+from report_pages import data_of
 
+from ngram_metrics import evaluate
 from ngram_metrics._core.text.input_forms import Segments
 from ngram_metrics._core.text.reader import encode_tokens
 from ngram_metrics._evaluation.page.flags import repetitions
@@ -68,11 +69,11 @@ def test_repetitions_are_those_that_a_loop_finds(pairs):
 @pytest.mark.filterwarnings("ignore:.*another Unicode form")
 def test_an_output_is_flagged_for_what_it_is(tmp_path, output, references, source, flags):
     systems = {"one": [output, "fine", "fine"], "two": ["fine", output, "fine"]}
-    write_report(tmp_path / "page.html", systems, [references] * 3, sources=[source] * 3)
+    evaluate(systems, {"r": [references] * 3}).write_report(tmp_path / "page.html", sources=[source] * 3)
     found = data_of(tmp_path / "page.html")["flags"]["of_systems"]
     assert (int(found[0][0], 32), int(found[1][1], 32)) == (flags, flags)
 
 
 def test_without_sources_no_output_is_compared_with_one(tmp_path):
-    write_report(tmp_path / "page.html", {"one": ["x"]}, ["y"])
+    evaluate(["x"], ["y"]).write_report(tmp_path / "page.html")
     assert list(data_of(tmp_path / "page.html")["flags"]["titles"]) == ["1", "4", "8", "16"]

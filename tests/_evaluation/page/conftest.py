@@ -1,3 +1,0 @@
-"""The folder that the command line runs in."""
-
-from commands import folder as folder
