@@ -1,7 +1,8 @@
 """The name of a metric means one number wherever it is written: that of its class with the class's defaults."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 import torch
 from commands import folder as folder
 from commands import printed, report, scores, write
-from metrics.apis import APIS, Api
+from metrics.apis import APIS
 
 from ngram_metrics import evaluate, mbr
 from ngram_metrics._core.metrics.registry import METRIC_NAMES, entry_of, takers_of
@@ -41,25 +42,12 @@ SECOND = [
 REFERENCES = list(map(list, zip(FIRST, SECOND, strict=True)))
 
 
-class Named:
-    """What a name stands for: the class and the function, with the options of the name."""
-
-    def __init__(self, name: str) -> None:
-        entry = entry_of(name)
-        self.api: Api = next(api for api in APIS.values() if api.entry.make is entry.make)
-        self.options = {**entry.options, **({"rouge_keys": name} if name in ROUGE_KEYS else {})}
-
-    def make(self, **options: Any) -> Any:
-        return self.api.metric(**self.options, **options)
-
-    def filled(self, **options: Any) -> Any:
-        """The class, which has seen the texts."""
-        metric = self.make(**options)
-        metric.update(HYPOTHESES, REFERENCES)
-        return metric
-
-    def function(self, *sides: Any, **options: Any) -> Any:
-        return self.api.function(*sides, **self.options, **options)
+def class_and_function(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """What a name stands for, with the options of the name."""
+    entry = entry_of(name)
+    options = {**entry.options, **({"rouge_keys": name} if name in ROUGE_KEYS else {})}
+    (api,) = (api for api in APIS.values() if api.entry.make is entry.make)
+    return partial(api.metric, **options), partial(api.function, **options)
 
 
 each_name = pytest.mark.parametrize("name", METRIC_NAMES)
@@ -93,9 +81,9 @@ def files(folder: Path) -> list[str]:
 
 @each_name
 def test_a_corpus_has_one_number(name: str, files: list[str], capsys):
-    named = Named(name)
-    expected = close(numbers(name, named.filled().compute()))
-    assert numbers(name, named.function(HYPOTHESES, REFERENCES)) == expected
+    make, function = class_and_function(name)
+    expected = close(numbers(name, make()(HYPOTHESES, REFERENCES)))
+    assert numbers(name, function(HYPOTHESES, REFERENCES)) == expected
     results = evaluate(HYPOTHESES, REFERENCES, name).results["system"]
     assert numbers(name, {value: result.score for value, result in results.items()}) == expected
     assert numbers(name, scores(capsys, *files, "-m", name), 100) == expected
@@ -103,9 +91,9 @@ def test_a_corpus_has_one_number(name: str, files: list[str], capsys):
 
 @each_name
 def test_a_segment_has_one_number(name: str, files: list[str], folder: Path, capsys):
-    named = Named(name)
-    expected = close(numbers(name, named.filled(average="none").compute()))
-    assert numbers(name, named.function(HYPOTHESES, REFERENCES, average="none")) == expected
+    make, function = class_and_function(name)
+    expected = close(numbers(name, make(average="none")(HYPOTHESES, REFERENCES)))
+    assert numbers(name, function(HYPOTHESES, REFERENCES, average="none")) == expected
     table = evaluate(HYPOTHESES, REFERENCES, name).segments()
     assert numbers(name, {title: table[title] for title in expected}) == expected
     printed(capsys, *files, "-m", name, "--segments", "lines.jsonl")
@@ -115,12 +103,12 @@ def test_a_segment_has_one_number(name: str, files: list[str], folder: Path, cap
 
 @pytest.mark.parametrize("name", ["bleu", "chrf", "chrf++", "overlap", "rouge1", "rouge2", "rougeL"])
 def test_a_utility_is_the_number_of_a_segment(name: str):
-    named = Named(name)
+    make, function = class_and_function(name)
     rows = [[text] for text in HYPOTHESES]
-    expected = close(numbers(name, named.function(HYPOTHESES, FIRST, average="none")))
-    assert numbers(name, mbr.pairwise(named.make(), rows, [[text] for text in FIRST])) == expected
+    expected = close(numbers(name, function(HYPOTHESES, FIRST, average="none")))
+    assert numbers(name, mbr.pairwise(make(), rows, [[text] for text in FIRST])) == expected
     # The hypothesis is chosen, because it weighs most; its utility against itself is 1.
-    chosen = mbr.decode(named.make(), list(zip(HYPOTHESES, FIRST, strict=True)), None, [[3, 1]] * len(HYPOTHESES))
+    chosen = mbr.decode(make(), list(zip(HYPOTHESES, FIRST, strict=True)), None, [[3, 1]] * len(HYPOTHESES))
     assert chosen.hypotheses == HYPOTHESES
     assert numbers(name, 4 * chosen.expected_utilities - 3) == expected
 
@@ -129,7 +117,7 @@ def test_a_utility_is_the_number_of_a_segment(name: str):
 def test_a_tokenizer_that_is_named_holds_for_every_metric_that_takes_one(
     name: str, files: list[str], folder: Path, capsys
 ):
-    function = Named(name).function
+    _, function = class_and_function(name)
     for tokenizer in ("13a", "none", "intl", "char"):
         expected = close(numbers(name, function(HYPOTHESES, REFERENCES, tokenizer=tokenizer)))
         shown = report(capsys, *files, "-m", name, "--tokenizer", tokenizer)
