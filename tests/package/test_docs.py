@@ -5,7 +5,6 @@ Blocks with ``>>>`` are doctests of the pages and run as such; here is the rest.
 
 import importlib
 import inspect
-import json
 import re
 import shlex
 import shutil
@@ -18,8 +17,7 @@ from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-import yaml
-from documentation import BLOCK, DOCS, PAGES, PARSER, ROOT, TEXTS, blocks, public_names
+from documentation import BLOCK, DOCS, PARSER, ROOT, TEXTS, blocks, public_names
 from torch.utils.data import DataLoader
 
 import ngram_metrics
@@ -149,13 +147,6 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", title).strip().lower()) for title in titles}
 
 
-def test_every_page_is_in_the_navigation_once():
-    navigation = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
-    assert sorted(re.findall(r"[\w/]+\.md", json.dumps(navigation))) == sorted(
-        str(page.relative_to(DOCS)) for page in PAGES
-    )
-
-
 def test_every_public_name_is_in_the_reference():
     page = (DOCS / "api.md").read_text(encoding="utf-8")
     assert re.findall(r"^\| \[`([\w.]+)`\]", page, re.MULTILINE) == public_names()
@@ -173,13 +164,12 @@ def methods_of_a_class(name: str) -> set[str]:
     """The public methods and properties that this package adds to those of the framework."""
     module, _, class_name = name.rpartition(".")
     public = getattr(importlib.import_module(module), class_name)
-    if not inspect.isclass(public):
-        return set()
-    ours = [base for base in public.__mro__ if base.__module__.startswith("ngram_metrics")]
-    theirs = [base for base in public.__mro__ if base not in ours]
+    bases = public.__mro__ if inspect.isclass(public) else ()
+    ours = [base for base in bases if base.__module__.startswith("ngram_metrics")]
     kinds = (FunctionType, property, classmethod, staticmethod)
     members = {member for base in ours for member, value in vars(base).items() if isinstance(value, kinds)}
-    return {member for member in members if member[0] != "_" and not any(hasattr(base, member) for base in theirs)}
+    theirs = {member for base in bases if base not in ours for member in dir(base)}
+    return {member for member in members - theirs if member[0] != "_"}
 
 
 def test_every_public_method_is_in_the_reference():
@@ -236,24 +226,26 @@ def translate(sources: list[str]) -> list[str]:
     return [TRANSLATIONS[source] for source in sources]
 
 
+def percent(score: float) -> str:
+    return f"{100 * score:.1f}"
+
+
 def test_the_lightning_snippet_of_the_readme_logs_the_score_of_an_epoch():
     lightning = pytest.importorskip("lightning.pytorch")
-    names = readme_snippet("LightningModule", LightningModule=lightning.LightningModule, Bleu=Bleu)
-    model = names["Translator"]()
+    model = readme_snippet("LightningModule", LightningModule=lightning.LightningModule, Bleu=Bleu)["Translator"]()
     model.translate = translate
     options = dict.fromkeys(("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary"), False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Lightning's, of the number of workers
         loader = DataLoader(EPOCH, batch_size=None)
         (logged,) = lightning.Trainer(accelerator="cpu", **options).validate(model, loader, verbose=False)
-    assert {name: f"{100 * value:.1f}" for name, value in logged.items()} == {"val/bleu": "43.8"}
+    assert {name: percent(value) for name, value in logged.items()} == {"val/bleu": "43.8"}
 
 
 def test_the_ignite_snippet_of_the_readme_scores_an_epoch():
     engine = pytest.importorskip("ignite.engine")
     names = readme_snippet("ngram_metrics.ignite", Engine=engine.Engine, translate=translate)
-    state = names["evaluator"].run(EPOCH)
-    assert f"{100 * state.metrics['bleu']:.1f}" == "43.8"
+    assert percent(names["evaluator"].run(EPOCH).metrics["bleu"]) == "43.8"
 
 
 def test_the_trainer_snippet_of_the_readme_passes_metrics_that_count_batches():
@@ -261,21 +253,19 @@ def test_the_trainer_snippet_of_the_readme_passes_metrics_that_count_batches():
     tokenizer = SimpleNamespace(
         all_special_ids=[0], batch_decode=lambda rows, **_: [" ".join(map(str, row)) for row in rows]
     )
-    given: dict[str, Any] = {"Seq2SeqTrainingArguments": lambda folder, **options: options}
-    given["Seq2SeqTrainer"] = lambda *parts, **options: (parts, options)
-    others = dict.fromkeys(("model", "collator", "train_set", "eval_set"))
-    names = readme_snippet("ComputeMetrics", Bleu=Bleu, ChrF=ChrF, tokenizer=tokenizer, **given, **others)
-    (_, arguments, *_), options = names["trainer"]
+    given = dict.fromkeys(("model", "collator", "train_set", "eval_set")) | {"Bleu": Bleu, "ChrF": ChrF}
+    given["Seq2SeqTrainingArguments"] = lambda folder, **options: options
+    given["Seq2SeqTrainer"] = lambda model, arguments, *sets, **options: (arguments, options["compute_metrics"])
+    arguments, compute_metrics = readme_snippet("ComputeMetrics", tokenizer=tokenizer, **given)["trainer"]
     assert arguments == {"predict_with_generate": True, "batch_eval_metrics": True}
     predicted = SimpleNamespace(predictions=[[5, 6, 7, 8, 9]], label_ids=[[5, 6, 7, 8, 9]])
-    assert options["compute_metrics"](predicted, compute_result=True) == {"bleu": 1.0, "chrf": 1.0}
+    assert compute_metrics(predicted, compute_result=True) == {"bleu": 1.0, "chrf": 1.0}
 
 
 def test_the_comparison_of_the_readme_writes_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     outputs = {f"outputs_{epoch}": ["the cat sat", f"it rained {epoch} times"] for epoch in (9, 10)}
-    names = {"ngram_metrics": ngram_metrics, "references": ["the cat sat", "it rained 3 times"]}
-    readme_snippet("outputs_9", **names, **outputs)
+    readme_snippet("outputs_9", ngram_metrics=ngram_metrics, references=["the cat sat", "it rained 3 times"], **outputs)
     assert Path("report.html").stat().st_size > 10_000
 
 
