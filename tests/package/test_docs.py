@@ -3,6 +3,7 @@
 Blocks with ``>>>`` are doctests of the pages and run as such; here is the rest.
 """
 
+import doctest
 import importlib
 import inspect
 import re
@@ -17,7 +18,7 @@ from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from documentation import BLOCK, DOCS, PARSER, ROOT, TEXTS, blocks, public_names
+from documentation import BLOCK, DOCS, ROOT, TEXTS, blocks, public_names
 from torch.utils.data import DataLoader
 
 import ngram_metrics
@@ -25,6 +26,7 @@ from ngram_metrics import Bleu, ChrF
 from ngram_metrics import _cli as cli
 from ngram_metrics._core.scoring.signature import SIGNATURE_FIELDS
 
+PARSER = doctest.DocTestParser()
 #: Blocks of Python that are compiled and do not run here, by a line of theirs, and why.
 NOT_RUN = {
     "class Translator(LightningModule)": "a test below runs it with a model of its own",

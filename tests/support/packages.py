@@ -4,7 +4,6 @@ import re
 import sys
 from collections.abc import Iterator
 from importlib import metadata
-from itertools import chain
 from pathlib import Path
 
 if sys.version_info >= (3, 11):
@@ -19,14 +18,16 @@ OLDEST_COMPILER = (2, 11)
 
 
 def packages_of(extra: str) -> Iterator[str]:
+    """The packages of an extra, and of the extras of this package that it names."""
     for requirement in PROJECT["optional-dependencies"][extra]:
         name, extras = re.match(r"([\w-]+)(?:\[([\w,]+)\])?", requirement).groups()
-        if name == PROJECT["name"]:
-            yield from chain.from_iterable(map(packages_of, extras.split(",")))
-        else:
+        if name != PROJECT["name"]:
             yield name
+        else:
+            for other in extras.split(","):
+                yield from packages_of(other)
 
 
 def missing_packages() -> list[str]:
-    """Those that are not installed."""
+    """The packages that the tests need and that are not installed."""
     return [name for name in packages_of("test") if not any(metadata.Distribution.discover(name=name))]

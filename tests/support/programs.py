@@ -19,10 +19,8 @@ TORCHRUN = (
     *("--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0"),
 )
 #: Nothing is fetched, and no GPU is needed.
-OFFLINE = {
-    **{"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "ACCELERATE_USE_CPU": "1"},
-    "OMP_NUM_THREADS": "1",
-}
+OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+OFFLINE |= {"CUDA_VISIBLE_DEVICES": "", "ACCELERATE_USE_CPU": "1"}
 
 
 def example(name: str) -> ModuleType:
