@@ -196,7 +196,6 @@ def test_systems_that_cannot_be_compared_are_refused(test: Any, systems: Any, er
     ("options", "error", "words"),
     [
         ({"baseline": "x"}, ValueError, r"unknown baseline 'x': expected one of \['base', 'alike', 'close', 'far'\]"),
-        ({"seed": "12"}, TypeError, "seed is '12': expected an integer$"),
         ({"seed": -(2**70)}, ValueError, r"seed is too large: expected an integer from -2\^63 to 2\^64 - 1$"),
         ({"correction": "x"}, ValueError, "unknown correction 'x': expected one of .'holm', 'none', None."),
         ({"clusters": ["a"] * 149}, ValueError, "clusters has 149 labels and 'base' 150 segments: expected as many"),
@@ -206,10 +205,8 @@ def test_systems_that_cannot_be_compared_are_refused(test: Any, systems: Any, er
             TypeError,
             r"label 0 of clusters is tensor\(0\): expected a hashable, ",
         ),
-        ({"clusters": "ab" * 75}, TypeError, "clusters is a str: expected a label for each segment"),
-        ({"clusters": 7}, TypeError, "clusters is an int: expected a label for each segment"),
     ],
-    ids=range(9),
+    ids=range(6),
 )
 @each_test
 def test_wrong_options_are_refused(test: Any, options: dict[str, Any], error: type[Exception], words: str):

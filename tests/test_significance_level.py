@@ -1,10 +1,11 @@
 """Two systems that differ by chance alone: how often a test calls them different, and an interval misses the truth."""
 
-import random
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
+import torch
 from systems import output, references
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
@@ -16,60 +17,65 @@ METRICS: dict[str, Callable[[], Any]] = {
     "overlap": lambda: NgramOverlap(confidence=0.95),
     "rouge": lambda: ROUGEScore(rouge_keys=("rouge1", "rougeL"), confidence=0.95),
 }
-#: By default a corpus score of counts, and means of several values; BLEU alone takes half of the time of all.
-EACH = [pytest.param(name, marks=() if name in ("chrf", "rouge") else pytest.mark.slow) for name in METRICS]
 #: A level of 0.1 is seen with a chance of 0.8 by each value of each kind.
 DRAWS, REPEATS = 200, 200
+#: By default a corpus score of counts, and means of several values; BLEU alone takes half of the time of all.
+EACH = [pytest.param(name, marks=() if name in ("chrf", "rouge") else pytest.mark.slow) for name in METRICS]
 
 
-class Segment(NamedTuple):
-    """The outputs of two systems, and their reference."""
+class Population(NamedTuple):
+    """Segments with the outputs of two systems, and the number of segments of each document."""
 
-    first: str
-    second: str
-    target: str
-
-
-Document = list[Segment]
-
-
-def _filled(name: str, lines: list[str], targets: list[str]) -> Any:
-    metric = METRICS[name]()
-    metric.update(lines, targets)
-    return metric
+    outputs: tuple[list[str], list[str]]
+    targets: list[str]
+    sizes: torch.Tensor
 
 
 def _shares(
-    name: str, population: list[Document], drawn: int, told: bool, repeats: int = REPEATS
+    name: str, drawn_from: Population, drawn: int, told: bool, repeats: int = REPEATS
 ) -> dict[str, dict[str, float]]:
     """How often, for each value, the tests find a difference, and the interval misses the score of the population.
 
     A repeat draws documents from a population, and for each by a coin which of its two outputs is which system's.
     `told` is whether the tests know the documents.
     """
-    chance = random.Random(1)
-    segments = [segment for document in population for segment in document]
-    both = [segment[side] for side in (0, 1) for segment in segments]
-    truth = _filled(name, both, [segment.target for segment in segments] * 2).compute()
-    shares: dict[str, dict[str, float]] = {}
+    metrics, sizes = [METRICS[name](), METRICS[name]()], drawn_from.sizes
+    for metric, lines in zip(metrics, drawn_from.outputs, strict=True):
+        metric.update(lines, drawn_from.targets)
+    first, second = (metric.segment_rows() for metric in metrics)
+    scorer, signature = metrics[0].scorer, metrics[0].signature
+    population = torch.cat((first, second))
+    is_micro = scorer.average == "micro"
+    truth = scorer.measure.score_rows((population.sum(0) if is_micro else population).numpy())
+    expected = scorer.name_values(truth if is_micro else truth.mean(0))
+
+    def system(rows: torch.Tensor) -> Any:
+        return SimpleNamespace(
+            scorer=scorer, signature=signature, has_one_reference=lambda: True, segment_rows=lambda: rows
+        )
+
+    generator = torch.Generator().manual_seed(1)
+    starts = sizes.cumsum(0) - sizes
+    counts = {value: [0, 0, 0] for value in expected}
     for repeat in range(repeats):
-        lines: tuple[list[str], list[str]] = ([], [])
-        targets, labels = [], []
-        for label, document in enumerate(chance.choices(population, k=drawn)):
-            coin = chance.randrange(2)
-            lines[coin].extend(segment.first for segment in document)
-            lines[1 - coin].extend(segment.second for segment in document)
-            targets += [segment.target for segment in document]
-            labels += [label] * len(document)
-        systems = {"a": _filled(name, lines[0], targets), "b": _filled(name, lines[1], targets)}
-        options: dict[str, Any] = {"seed": repeat, "clusters": labels if told else None}
+        documents = torch.randint(len(sizes), (drawn,), generator=generator)
+        coins = torch.randint(2, (drawn,), generator=generator) > 0
+        of_drawn = sizes[documents]
+        document = torch.arange(drawn).repeat_interleave(of_drawn)  # (segments,)
+        place = torch.arange(len(document)) + (starts[documents] - of_drawn.cumsum(0) + of_drawn)[document]
+        coin = coins[document].unsqueeze(1)
+        of_systems = ((first, second), (second, first))
+        pair = [torch.where(coin, one[place], other[place]) for one, other in of_systems]
+        systems = dict(zip("ab", map(system, pair), strict=True))
+        options: dict[str, Any] = {"seed": repeat, "clusters": document if told else None}
+        resampled = paired_bootstrap(systems, "a", DRAWS, **options)["b"]
         swapped = paired_approximate_randomization(systems, "a", DRAWS, **options)["b"]
-        for value, resampled in paired_bootstrap(systems, "a", DRAWS, **options)["b"].items():
-            share = shares.setdefault(value, {"bootstrap": 0, "randomization": 0, "interval": 0})
-            share["bootstrap"] += (resampled.p_value < 0.05) / repeats
-            share["randomization"] += (swapped[value].p_value < 0.05) / repeats
-            share["interval"] += (not resampled.low <= truth[value] <= resampled.high) / repeats
-    return shares
+        for value, count in counts.items():
+            count[0] += resampled[value].p_value < 0.05
+            count[1] += swapped[value].p_value < 0.05
+            count[2] += not resampled[value].low <= expected[value] <= resampled[value].high
+    kinds = ("bootstrap", "randomization", "interval")
+    return {value: dict(zip(kinds, (one / repeats for one in count), strict=True)) for value, count in counts.items()}
 
 
 def _assert_at_the_level(shares: dict[str, dict[str, float]]) -> None:
@@ -81,21 +87,25 @@ def _assert_at_the_level(shares: dict[str, dict[str, float]]) -> None:
 @pytest.mark.parametrize("name", EACH)
 def test_chance_alone_is_significant_as_often_as_the_level_says(name: str):
     targets = references(4000)
-    segments = map(Segment, output(targets, 0.3, 2), output(targets, 0.3, 3), targets)
-    _assert_at_the_level(_shares(name, [[segment] for segment in segments], 200, told=False))
+    outputs = output(targets, 0.3, 2), output(targets, 0.3, 3)
+    alone = Population(outputs, targets, torch.ones(4000, dtype=torch.int64))
+    _assert_at_the_level(_shares(name, alone, 200, told=False))
 
 
 @pytest.mark.parametrize("longest", [7, pytest.param(30, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", EACH)
 def test_documents_of_segments_that_are_alike_are_drawn_whole(name: str, longest: int):
     """In each document one output is good and the other bad; drawn by segments, chance looks like a difference."""
-    chance = random.Random(4)
-    population = []
-    for document in range(1000):
-        targets = references(chance.randint(1, longest), seed=document)
-        good, bad = output(targets, 0.1, 2 * document), output(targets, 0.5, 2 * document + 1)
-        sides = (good, bad) if document % 2 else (bad, good)
-        population.append(list(map(Segment, *sides, targets)))
-    _assert_at_the_level(_shares(name, population, 100, told=True))
-    for of_value in _shares(name, population, 100, told=False, repeats=50).values():
+    sizes = torch.randint(1, longest + 1, (1000,), generator=torch.Generator().manual_seed(4))
+    targets = references(int(sizes.sum()))
+    outputs: tuple[list[str], list[str]] = ([], [])
+    start = 0
+    for document, size in enumerate(sizes.tolist()):
+        for number, lines in enumerate(outputs):
+            changed = (0.1, 0.5)[(document + number) % 2]
+            lines += output(targets[start : start + size], changed, 2 * document + number)
+        start += size
+    alike = Population(outputs, targets, sizes)
+    _assert_at_the_level(_shares(name, alike, 100, told=True))
+    for of_value in _shares(name, alike, 100, told=False, repeats=50).values():
         assert min(of_value.values()) > 0.15
