@@ -20,15 +20,12 @@ function scaleOf(numbers, from, to) {
   return { ticks, at: (number) => from + (to - from) * (number - low) / (high - low) };
 }
 
-// Cut the middle of a name that is too wide: the end of a path says more than its folders.
+// Cut the beginning of a name that is too wide: the end of a path says more than its folders.
 function fitted(name, width) {
+  if (widthOf(name) <= width) return name;
   const letters = [...name];
-  let text = name;
-  for (let kept = letters.length - 1; kept > 0 && widthOf(text) > width; kept -= 1) {
-    const end = Math.floor((2 * kept) / 3);
-    text = `${letters.slice(0, kept - end).join("")}…${letters.slice(letters.length - end).join("")}`;
-  }
-  return text;
+  while (widthOf(`…${letters.join("")}`) > width) letters.shift();
+  return `…${letters.join("")}`;
 }
 
 function drawTicks(svg, scale, height) {
@@ -43,7 +40,7 @@ function drawSystem(svg, scale, y, left, name, [score, low, high]) {
   const label = draw("text", { x: 0, y: y + 4 }, fitted(name, left));
   label.append(draw("title", {}, name));
   svg.append(label, line("whisker", scale.at(low), y, scale.at(high), y));
-  svg.append(draw("circle", { class: "dot", cx: scale.at(score), cy: y, r: 4 }));
+  svg.append(draw("circle", { class: "dot", cx: scale.at(score), cy: y, r: 3 }));
 }
 
 function drawScores() {

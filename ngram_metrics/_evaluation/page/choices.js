@@ -5,7 +5,6 @@ const BASELINE = 0;
 const every = data.given;
 const others = every.filter((system) => system !== BASELINE);
 const several = every.length > 1;
-const segmentCount = data.lengths.length;
 const state = { value: data.values[0], compared: BASELINE, chosen: new Set() };
 
 const scoreOf = (system) => data.entries[system][state.value][0];

@@ -10,7 +10,7 @@ function showHash() {
   const found = /^#s=(\d+)$/.exec(location.hash);
   if (!found) return;
   const segment = Number(found[1]) - 1;
-  if (segment >= 0 && segment < segmentCount) goTo(segment);
+  if (segment >= 0 && segment < data.lengths.length) goTo(segment);
   else tell(`There is no segment ${found[1]}`);
 }
 

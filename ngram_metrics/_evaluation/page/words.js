@@ -38,28 +38,16 @@ function shadedLine(text, steps, orders, missed) {
     const [begin, end] = [places[first][0], places[last][1]];
     addText(line, text.slice(done, begin));
     const order = orders[first];
-    if (order !== "0") {
-      const title = `matched ${order}-gram${order === "1" ? "" : "s"}`;
-      line.append(addText(make("span", { class: `o${order}`, title }), text.slice(begin, end)));
-    } else if (missed) {
-      line.append(addText(make("span", { class: "missed", title: "unmatched" }), text.slice(begin, end)));
-    } else {
-      addText(line, text.slice(begin, end));
-    }
+    const title = order === "0" ? "unmatched" : `matched ${order}-gram${order === "1" ? "" : "s"}`;
+    const name = order === "0" && missed ? "missed" : `o${order}`;
+    line.append(addText(make("span", { class: name, title }), text.slice(begin, end)));
     done = end;
     first = last + 1;
   }
   return addText(line, text.slice(done));
 }
 
-// The larger order of each word.
+// The largest order of each word.
 function largest(all) {
-  if (all.length === 1) return all[0];
-  let found = "";
-  for (let place = 0; place < all[0].length; place += 1) {
-    let most = "0";
-    for (const orders of all) if (orders[place] > most) most = orders[place];
-    found += most;
-  }
-  return found;
+  return [...all[0]].map((_, place) => all.map((orders) => orders[place]).sort().at(-1)).join("");
 }
