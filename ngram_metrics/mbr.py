@@ -22,7 +22,7 @@ from ngram_metrics._core.basics.arrays import Array
 from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.basics.tensors import count_device, move_result, to_tensor
 from ngram_metrics._core.scoring.pair_scores import make_empty, score_blocks, score_pools
-from ngram_metrics._core.scoring.scorer import Metric, Scorer, scorer_of
+from ngram_metrics._core.scoring.scorer import Metric, scorer_of
 from ngram_metrics._core.text.foreign_values import list_column, list_on_host
 from ngram_metrics._core.text.input_types import Groups
 from ngram_metrics._core.text.messages import pluralize, shortened
@@ -78,7 +78,7 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
         tensor([[[1.0000, 0.0000],
                  [0.5774, 0.0000]]], dtype=torch.float64)
     """
-    scorer = _scorer_of(metric)
+    scorer = scorer_of(metric, "metric").segment_scorer()
     kinds = read_pools(scorer.reader, hypotheses, references)
     scores = score_pools(scorer.measure, kinds, scorer.pair_index, count_device(metric.device))
     return list(map(to_tensor, scores)) if isinstance(scores, list) else to_tensor(scores)
@@ -113,7 +113,7 @@ def decode(
     """
     if references is None:
         references = hypotheses
-    scorer = _scorer_of(metric)
+    scorer = scorer_of(metric, "metric").segment_scorer()
     kinds = read_pools(scorer.reader, hypotheses, references)
     heights, widths = kinds[0].hypotheses, kinds[0].references
     for name, counts in (("hypotheses", heights), ("references", widths)):
@@ -140,11 +140,6 @@ def decode(
     chosen_documents = [list(row)[index] for row, index in zip(documents, indices.tolist(), strict=True)]
     best = indices, expected[stops - heights + indices]
     return Decoded(chosen_documents, *(move_result(to_tensor(part), metric.device) for part in best))
-
-
-def _scorer_of(metric: Utility) -> Scorer:
-    scorer = scorer_of(metric, "metric")
-    return scorer.segment_scorer()
 
 
 def _weights(probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None, counts: list[int]) -> Array:

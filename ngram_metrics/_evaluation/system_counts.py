@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ngram_metrics._core.basics.option_checks import RESAMPLES
-from ngram_metrics._core.counting.batch import Integers
 from ngram_metrics._core.metrics.bleu import BleuMeasure
 from ngram_metrics._core.scoring.paired import TRIALS, Paired, Test, compare_with_baseline, pair_rows, resample_scores
 from ngram_metrics._core.scoring.resampling import Floats, interval
@@ -37,11 +36,7 @@ class SystemCounts(NamedTuple):
     scorer: Scorer
     rows: NDArray[Any]
 
-    def part(self, segments: Integers) -> SystemCounts:
-        """Return the counts of the segments with these indices."""
-        return SystemCounts(self.scorer, self.rows[segments])
-
-    def score(self) -> Floats:
+    def score_corpus(self) -> Floats:
         """Return the score of the corpus, ``(*score_shape)``. It does not depend on the order of segments."""
         measure = self.scorer.measure
         if self.scorer.average == "micro":
@@ -49,7 +44,7 @@ class SystemCounts(NamedTuple):
         columns = measure.score_rows(self.rows).reshape(len(self.rows), -1).T.tolist()
         return np.array(list(map(math.fsum, columns))).reshape(measure.score_shape) / len(self.rows)
 
-    def segment_scores(self) -> Floats:
+    def score_segments(self) -> Floats:
         """Return the scores of all segments, ``(segments, *score_shape)``."""
         return self.scorer.segment_scorer().measure.score_rows(self.rows)
 
@@ -65,7 +60,7 @@ def segment_values(system: Sequence[SystemCounts]) -> dict[str, list[float]]:
     values = {}
     for counts in system:
         titles = {value: title for title, value in counts.scorer.titles.items()}
-        for value, scores in counts.scorer.name_values(counts.segment_scores()).items():
+        for value, scores in counts.scorer.name_values(counts.score_segments()).items():
             values[titles.get(value, value)] = scores.tolist()
     return values
 
@@ -96,7 +91,7 @@ def compute_outcome(
     """Return all results. ``names`` has the names of the metrics."""
     results = _compute_results(systems, plan, plan.test)
     grouped = {
-        name: _score_groups(systems, labels, plan)
+        name: _compute_groups(systems, labels, plan)
         for name, labels in grouping.items()
         if len(set(labels)) <= MOST_GROUPS
     }
@@ -117,14 +112,14 @@ def _compute_results(systems: Systems, plan: ComparisonPlan, test: Test | None =
     results: Results = {system: {} for system in systems}
     for system, system_counts in systems.items():
         for counts in system_counts:
-            results[system] |= _score_system(counts, next(ends))
+            results[system] |= _compute_metric(counts, next(ends))
     if not others:
         return results
     tested = [_pair(same_metric, plan) for same_metric in zip(*systems.values(), strict=True)]
     differences = compare_with_baseline(tested, test, plan.correction, plan.confidence, plan.seed)
     for index, (base, compared) in enumerate(zip(systems[baseline], differences, strict=True)):
-        base_score = base.score()
-        base_scores = base.segment_scores()
+        base_score = base.score_corpus()
+        base_scores = base.score_segments()
         parts = {name: base.scorer.name_values(part) for name, part in compared.items()}
         for position, system in enumerate(others):
             comparisons = _compare(systems[system][index], base_score, base_scores)
@@ -134,10 +129,10 @@ def _compute_results(systems: Systems, plan: ComparisonPlan, test: Test | None =
     return results
 
 
-def _score_system(counts: SystemCounts, ends: Ends) -> dict[str, Result]:
+def _compute_metric(counts: SystemCounts, ends: Ends) -> dict[str, Result]:
     """Return the results of a system in a metric, by title: scores, the ends of their intervals, and their parts."""
     scorer = counts.scorer
-    values = scorer.name_values(counts.score())
+    values = scorer.name_values(counts.score_corpus())
     results = {}
     for title, value in scorer.titles.items():
         parts: dict[str, Any] = {name: named[value].item() for name, named in ends.items()}
@@ -164,9 +159,9 @@ def _list_bleu_parts(parts: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
 def _compare(counts: SystemCounts, base_score: Floats, base_scores: Floats) -> dict[str, dict[str, Any]]:
     """Return the differences from the scores of the baseline, and wins, ties and losses, by the names of values."""
     scorer = counts.scorer
-    apart = scorer.name_values(counts.segment_scores() - base_scores)  # each (segments,)
+    apart = scorer.name_values(counts.score_segments() - base_scores)  # each (segments,)
     comparisons = {}
-    for value, difference in scorer.name_values(counts.score() - base_score).items():
+    for value, difference in scorer.name_values(counts.score_corpus() - base_score).items():
         wins = int((apart[value] > _TIE).sum())
         losses = int((apart[value] < -_TIE).sum())
         ties = len(counts.rows) - wins - losses
@@ -192,18 +187,19 @@ def _pair(systems: Sequence[SystemCounts], plan: ComparisonPlan) -> Paired:
     return pair_rows(scorer.measure, scorer.average, rows, plan.clusters)
 
 
-def _score_groups(systems: Systems, labels: Sequence[Hashable], plan: ComparisonPlan) -> dict[Hashable, Results]:
+def _compute_groups(systems: Systems, labels: Sequence[Hashable], plan: ComparisonPlan) -> dict[Hashable, Results]:
     """Return the results of the segments with each label, in the order of the labels' first segments."""
-    segments: dict[Hashable, list[int]] = {}
-    for segment, label in enumerate(labels):
-        segments.setdefault(label, []).append(segment)
-    return {label: _score_part(systems, np.array(indices, np.int64), plan) for label, indices in segments.items()}
-
-
-def _score_part(systems: Systems, segments: Integers, plan: ComparisonPlan) -> Results:
-    """Return the results of the segments with these indices as a corpus."""
-    parts = {system: [counts.part(segments) for counts in system_counts] for system, system_counts in systems.items()}
-    return _compute_results(parts, plan.select(segments))
+    indices: dict[Hashable, list[int]] = {}
+    for index, label in enumerate(labels):
+        indices.setdefault(label, []).append(index)
+    grouped = {}
+    for label, segments in indices.items():
+        parts = {
+            system: [counts._replace(rows=counts.rows[segments]) for counts in system_counts]
+            for system, system_counts in systems.items()
+        }
+        grouped[label] = _compute_results(parts, plan.select(np.array(segments)))
+    return grouped
 
 
 def _signature_draws(plan: ComparisonPlan, tested: bool) -> dict[str, str]:

@@ -227,7 +227,7 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
         Raises:
             ValueError: the ranks counted different kinds of input, or their metrics have different settings.
         """
-        score = self._score()
+        score = self._score_states()
         self._warn_of_score()
         if self.confidence is None:
             return self.scorer.name_values(score) if len(self.scorer.values) > 1 else score
@@ -248,13 +248,13 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
         by_suffix = dict(zip(("", *ENDS), map(self.scorer.name_values, (score, low, high)), strict=True))
         return {name + suffix: values[name] for name in self.scorer.values for suffix, values in by_suffix.items()}
 
-    def _score_rows(self, rows: Tensor) -> Tensor:
+    def _score_counts(self, rows: Tensor) -> Tensor:
         """Return the scores of rows of counts."""
         return to_tensor(self.scorer.measure.score_rows(to_array(rows)))
 
-    def _score(self) -> Tensor:
+    def _score_states(self) -> Tensor:
         if self.average == "none":
-            scores = self._score_rows(self._all_rows())
+            scores = self._score_counts(self._all_rows())
             samples = sample_number(self.kind_codes)
             if samples is None:
                 return scores
@@ -266,7 +266,7 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
         segments = select(self.segments)
         segments = segments.reshape(segments.shape + (1,) * len(self.scorer.measure.score_shape))
         if self.average == "micro":
-            score = self._score_rows(select(self.row))
+            score = self._score_counts(select(self.row))
         else:
             mean = select(self.score_sum) / segments.to(self.score_sum.device)
             score = mean.to(float_dtype(self.device)).to(self.device)

@@ -95,7 +95,7 @@ class Outputs:
         columns: dict[str, Sequence[Any]] = {"hypothesis": hypotheses, "references": references}
         for name, metric in self._metrics.items():
             columns |= {
-                title: scores.tolist() for title, scores in _segment_scores(name, metric, preds, target).items()
+                title: scores.tolist() for title, scores in _score_segments(name, metric, preds, target).items()
             }
         if sources is not None:
             columns = {"source": [sources] if isinstance(sources, str) else sources, **columns}
@@ -111,7 +111,10 @@ class Outputs:
         The first segments of each process come first, which restores the order of a distributed sampler. ``is_shared``
         is False if each process already has all segments.
         """
-        self.signatures = {name: _signature(metric) for name, metric in self._metrics.items()}
+        self.signatures = {
+            name: ", ".join(dict.fromkeys(str(part.signature) for part in _parts(metric)))
+            for name, metric in self._metrics.items()
+        }
         if self._has_details:
             self.details = {key: value for name in self._metrics for key, value in self._length_details(name).items()}
         if is_shared and self.is_kept and distributed.is_available() and distributed.is_initialized():
@@ -196,11 +199,7 @@ def _whole(part: Any) -> Any:
     return part.whole if isinstance(part, Item) else part
 
 
-def _signature(metric: Any) -> str:
-    return ", ".join(dict.fromkeys(str(part.signature) for part in _parts(metric)))
-
-
-def _segment_scores(name: str, metric: Any, preds: Hypotheses, target: References) -> dict[str, Tensor]:
+def _score_segments(name: str, metric: Any, preds: Hypotheses, target: References) -> dict[str, Tensor]:
     """Return the scores of each segment, by titles that begin with ``name``."""
     if is_ours(metric):
         scorer: Scorer = metric.scorer.segment_scorer()
@@ -209,7 +208,7 @@ def _segment_scores(name: str, metric: Any, preds: Hypotheses, target: Reference
         return {titles[title]: to_tensor(values[value]) for title, value in scorer.titles.items()}
     function, operands = _arithmetic(metric)
     arguments = [
-        _segment_scores(name, operand, preds, target)[name] if _parts(operand) else operand for operand in operands
+        _score_segments(name, operand, preds, target)[name] if _parts(operand) else operand for operand in operands
     ]
     return {name: function(*arguments)}
 

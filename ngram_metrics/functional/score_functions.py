@@ -66,7 +66,7 @@ def bleu_score(
     """
     text = tokenizer, lowercase, pad_id
     bleu = make_bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)
-    return _score(bleu, preds, target, device)
+    return _count_and_score(bleu, preds, target, device)
 
 
 @named_arguments
@@ -106,7 +106,7 @@ def rouge_score(
     """
     words, sentences = (use_stemmer, normalizer, tokenizer), (sentence_splitter, sentence_separator_id)
     rouge = make_rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
-    return rouge.name_values(_score(rouge, preds, target, device))
+    return rouge.name_values(_count_and_score(rouge, preds, target, device))
 
 
 @named_arguments
@@ -134,7 +134,7 @@ def chrf_score(
         tensor(0.3225, dtype=torch.float64)
     """
     chrf = make_chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id)
-    return _score(chrf, preds, target, device)
+    return _count_and_score(chrf, preds, target, device)
 
 
 @named_arguments
@@ -158,10 +158,12 @@ def ngram_overlap(
         >>> ngram_overlap([["a", "a", "b"]], [["a", "b", "c"]])
         tensor(0.6667, dtype=torch.float64)
     """
-    return _score(make_overlap(ngram, average, tokenizer, pad_id), preds, target, device)
+    return _count_and_score(make_overlap(ngram, average, tokenizer, pad_id), preds, target, device)
 
 
-def _score(scorer: Scorer, preds: Hypotheses, target: References, device: torch.device | str | None) -> Tensor:
+def _count_and_score(
+    scorer: Scorer, preds: Hypotheses, target: References, device: torch.device | str | None
+) -> Tensor:
     """Return the score of a batch on a device. None is the device of padded ids, else the CPU."""
     counted = scorer.count(preds, target)
     return move_result(to_tensor(scorer.score(counted)), counted.device if device is None else device)

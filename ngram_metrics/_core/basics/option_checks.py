@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any, Literal, SupportsIndex
 
+import numpy as np
+
 #: How segments become one score: the score of the summed counts, the mean of the scores, or no averaging.
 Average = Literal["micro", "macro", "none"]
 #: The longest order of n-grams. The limit is far above any useful order: it turns a misplaced number into an error,
@@ -24,9 +26,7 @@ _MEANT = {"corpus": "micro", "mean": "macro"}
 
 def checked_bool(value: object, name: str) -> bool:
     """Return True, False, ``numpy.True_`` or ``numpy.False_`` as a ``bool``, or raise TypeError for another object."""
-    # There is no NumPy bool before NumPy is imported, nor while another thread imports it.
-    numpy_bool = getattr(sys.modules.get("numpy"), "bool_", bool)
-    if not isinstance(value, (bool, numpy_bool)):
+    if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be True or False (got: {value!r})")
     return bool(value)
 
@@ -152,16 +152,19 @@ def refuse_missing_pad_id(dropped: tuple[int, ...]) -> None:
 def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
     """Raise ValueError if the value of the option ``name`` is not among its choices."""
     allowed = list(choices)
-    if value in allowed:
-        return
-    from difflib import get_close_matches  # only errors need it
+    if value not in allowed:
+        raise ValueError(f"unknown {name} {value!r}: expected one of {allowed}{did_you_mean(str(value), allowed)}")
 
-    lower = str(value).lower()
-    names = {str(choice).lower(): choice for choice in allowed}
-    meant = [_MEANT[lower]] if _MEANT.get(lower) in names else get_close_matches(lower, names, 1)
-    meant = meant or [choice for choice in names if lower and choice.endswith(lower)][:1]
-    hint = f"; did you mean {names[meant[0]]!r}?" if meant else ""
-    raise ValueError(f"unknown {name} {value!r}: expected one of {allowed}{hint}")
+
+def did_you_mean(word: str, known: Iterable[object]) -> str:
+    """Return the end of an error message that suggests the closest known word, or an empty string."""
+    from difflib import get_close_matches  # imported lazily: only errors need it
+
+    lower = word.lower()
+    words = {str(name).lower(): name for name in known}
+    meant = [_MEANT[lower]] if _MEANT.get(lower) in words else get_close_matches(lower, words, 1)
+    meant = meant or [name for name in words if lower and name.endswith(lower)][:1]
+    return f"; did you mean {words[meant[0]]!r}?" if meant else ""
 
 
 def refuse_equal_names(names: Iterable[tuple[str, Iterable[str]]]) -> None:

@@ -20,20 +20,17 @@ device every n-gram gets columns, and torch multiplies the tables there.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
 
 from ngram_metrics._core.basics.arrays import Array, count_ngrams, namespace
 from ngram_metrics._core.counting.batch import Batch, Integers
 from ngram_metrics._core.counting.matches import CELLS, count_in_runs, find_differences, join_ranges, sort_ngrams
-
-if TYPE_CHECKING:
-    import torch
 
 #: Documents of a side, and columns, that are multiplied at a time: so few that OpenBLAS starts no threads.
 TILE = 64
@@ -200,7 +197,7 @@ def match_pairs(pools: Pools, orders: int, device: torch.device | None = None) -
 
 def to_device(array: Any, device: torch.device | None) -> Array:
     """Return an array as a tensor on a device, or unchanged if the device is None."""
-    return array if device is None else sys.modules["torch"].from_numpy(array).to(device)
+    return array if device is None else torch.from_numpy(array).to(device)
 
 
 def _make_tables(row: Integers, runs: Integers, pools: Pools) -> Iterator[tuple[Any, Integers]]:
@@ -248,7 +245,7 @@ def _add_products(table: Any, matrix: Integers, pools: Pools, matches: Array, de
     references = table[:, pools.first_reference :].swapaxes(1, 2)
     if device is not None:
         # Under autocast the products would have another dtype than the matches.
-        with sys.modules["torch"].autocast(device.type, enabled=False):
+        with torch.autocast(device.type, enabled=False):
             matches.index_add_(0, to_device(matrix, device), hypotheses @ references)
         return
     starts = [0, *((matrix[1:] != matrix[:-1]).nonzero()[0] + 1).tolist()]

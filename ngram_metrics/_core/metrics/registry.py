@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ngram_metrics._core.basics.option_checks import did_you_mean
 from ngram_metrics._core.metrics import bleu, chrf, overlap, rouge
 from ngram_metrics._core.metrics.rouge import DEFAULT_ROUGE_KEYS, ROUGE_KEYS, advise_on_value
 from ngram_metrics._core.scoring.scorer import MetricEntry, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
-from ngram_metrics._core.text.messages import did_you_mean
 
 #: The entry of each metric, by name.
 REGISTRY: Mapping[str, MetricEntry] = {

@@ -33,7 +33,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from ngram_metrics._core.basics.arrays import Array, divide, namespace, to_float
 from ngram_metrics._core.basics.option_checks import (
@@ -103,6 +103,10 @@ class KeyedMeasure(Measure[Statistics]):
             )
         return (variant if isinstance(variant, int) else 1,)
 
+    def select_key(self, key: int) -> KeyedMeasure[Statistics]:
+        settings: Any = self  # each subclass is a dataclass
+        return replace(settings, variants=self.variants[key : key + 1])
+
 
 @dataclass(frozen=True)
 class RougeMeasure(KeyedMeasure[MatchStatistics]):
@@ -148,9 +152,6 @@ class RougeMeasure(KeyedMeasure[MatchStatistics]):
         """Return ``(..., keys, 3)``: precision, recall and F of each key, from 0 to 1."""
         return _precision_recall_f(statistics, self.alpha)
 
-    def select_key(self, key: int) -> RougeMeasure:
-        return replace(self, variants=self.variants[key : key + 1])
-
     def pair_statistics(self, *counts: PairCounts) -> MatchStatistics:
         return _statistics_of_longest(*counts)
 
@@ -172,9 +173,6 @@ class MeanRougeMeasure(KeyedMeasure[RougeScores]):
         scores = _precision_recall_f(MatchStatistics(*map(to_float, counts)))  # (references, keys, 3)
         means = batches[0].sum_references(scores) / batches[0].count_references()[:, None, None]
         return RougeScores(means[..., 0], means[..., 1], means[..., 2])
-
-    def select_key(self, key: int) -> MeanRougeMeasure:
-        return MeanRougeMeasure(self.variants[key : key + 1])
 
     def score(self, statistics: RougeScores) -> Array:
         """Return ``(..., keys, 3)``: precision, recall and F of each key, from 0 to 1."""

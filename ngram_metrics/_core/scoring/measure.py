@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from ngram_metrics._core.basics.arrays import Array, count_ngrams, namespace, to_float
@@ -40,11 +41,9 @@ class Layout(Generic[Statistics]):
     row_width: int = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        columns: list[int | slice] = []
-        row_width = 0
-        for width in self.widths:
-            columns.append(row_width if width is None else slice(row_width, row_width + width))
-            row_width += 1 if width is None else width
+        *starts, row_width = accumulate((1 if width is None else width for width in self.widths), initial=0)
+        fields = zip(starts, self.widths, strict=True)
+        columns = [start if width is None else slice(start, start + width) for start, width in fields]
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "row_width", row_width)
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
 
 from ngram_metrics._core.basics.arrays import Array, count_ngrams, to_float
+from ngram_metrics._core.basics.tensors import float_dtype
 from ngram_metrics._core.counting.batch import Integers
 from ngram_metrics._core.counting.pairs import Pools, match_aggregates, match_pairs, to_device
 from ngram_metrics._core.counting.subsequences import match_subsequences
 from ngram_metrics._core.scoring.measure import AnyMeasure, MatchStatistics, PairCounts
-
-if TYPE_CHECKING:
-    import torch
 
 #: Counts, orders times pairs of documents, that are made at a time, which bounds memory.
 COUNTED_CELLS = 1 << 23
@@ -110,10 +108,6 @@ def make_empty(shape: tuple[int, ...], device: torch.device | None) -> Array:
     """Return an uninitialized array for scores, or a tensor if there is a device."""
     if device is None:
         return np.empty(shape)
-    import torch
-
-    from ngram_metrics._core.basics.tensors import float_dtype
-
     return torch.empty(shape, dtype=float_dtype(device), device=device)
 
 

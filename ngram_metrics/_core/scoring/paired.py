@@ -69,7 +69,7 @@ class Paired:
     unit: str
     baseline: int = 0
 
-    def score(self, sums: Floats, segments: Floats | None = None) -> Floats:
+    def score_sums(self, sums: Floats, segments: Floats | None = None) -> Floats:
         """Return the scores ``(..., *score_shape)`` of sums ``(..., width)`` over ``segments``, None for all."""
         counts = self.segments.sum() if segments is None else segments
         return score_corpora(self.measure, sums, counts, self.average)
@@ -77,7 +77,7 @@ class Paired:
     @cached_property
     def corpus_scores(self) -> Floats:
         """The score of each system, ``(systems, *score_shape)``."""
-        return self.score(self.values.sum(0))
+        return self.score_sums(self.values.sum(0))
 
     def split(self, numbers: Floats) -> tuple[Floats, Floats]:
         """Return the numbers ``(draws, systems, ...)`` of the other systems, and those of the baseline."""
@@ -112,7 +112,7 @@ def resample_scores(tested: Sequence[Paired], resamples: int, seed: int) -> list
     scores: list[list[Floats]] = [[] for _ in tested]
     for weights in bootstrap_weights(len(tested[0].values), resamples, seed):
         for paired, drawn in zip(tested, scores, strict=True):
-            drawn += [paired.score(sums, segments) for sums, segments in paired.blocks(weights)]
+            drawn += [paired.score_sums(sums, segments) for sums, segments in paired.blocks(weights)]
     return list(map(np.concatenate, scores))
 
 
@@ -190,7 +190,7 @@ def _count_swaps(paired: Paired, weights: Weights) -> Integers:
     for sums, _ in paired.blocks(weights):
         ours, base = paired.split(sums)
         moved = ours - base  # (draws, systems - 1, width), from the sums of a system to those of the baseline
-        drawn = paired.score(total - moved) - paired.score(base_total + moved)
+        drawn = paired.score_sums(total - moved) - paired.score_sums(base_total + moved)
         count += (np.abs(drawn) >= difference - rounding).sum(0)
     return count
 

@@ -1,6 +1,6 @@
 """Values of other packages: tensors, arrays, and columns of tables.
 
-None of the packages is imported here: whoever passes an object of a package has imported it.
+No package but NumPy is imported here: whoever passes an object of another one has imported it.
 """
 
 from __future__ import annotations
@@ -9,12 +9,16 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from ngram_metrics._core.text.messages import type_name
 
 if TYPE_CHECKING:
-    import numpy as np
     from torch import Tensor
 
+#: The types of integers, ``bool`` included, and of floating-point numbers.
+INTEGER_TYPES = (int, np.integer)
+FLOAT_TYPES = (float, np.floating)
 #: The types of tables with several columns, by package.
 _FRAMES: dict[str, tuple[str, ...]] = {
     "pandas": ("DataFrame",),
@@ -25,33 +29,14 @@ _FRAMES: dict[str, tuple[str, ...]] = {
 
 def tensor_types() -> tuple[type[Tensor], ...]:
     """Return the type of tensors for ``isinstance``, or an empty tuple if torch is not imported."""
-    return _imported_types("torch", "Tensor")
-
-
-def array_types() -> tuple[type[np.ndarray[Any, Any]], ...]:
-    """Return the type of arrays for ``isinstance``, or an empty tuple if numpy is not imported."""
-    return _imported_types("numpy", "ndarray")
+    torch: Any = sys.modules.get("torch")
+    # While another thread imports torch, it may not have the type yet.
+    return (torch.Tensor,) if hasattr(torch, "Tensor") else ()
 
 
 def tensor_and_array_types() -> tuple[type[Tensor] | type[np.ndarray[Any, Any]], ...]:
     """Return the types of tensors and arrays, for ``isinstance``."""
-    return (*tensor_types(), *array_types())
-
-
-def integer_types() -> tuple[type, ...]:
-    """Return the types of integers, ``bool`` included."""
-    return (int, *_imported_types("numpy", "integer"))
-
-
-def float_types() -> tuple[type, ...]:
-    """Return the types of floating-point numbers."""
-    return (float, *_imported_types("numpy", "floating"))
-
-
-def _imported_types(package: str, name: str) -> tuple[Any, ...]:
-    module = sys.modules.get(package)
-    # A package that another thread is importing may not have its types yet.
-    return (getattr(module, name),) if hasattr(module, name) else ()
+    return (*tensor_types(), np.ndarray)
 
 
 def list_on_host(rows: Sequence[Any]) -> list[Any]:
@@ -78,7 +63,7 @@ def is_sequence_like(value: object) -> bool:
 
 def refuse_missing(value: object, where: str) -> None:
     """Raise TypeError for what data frames have in place of a missing text: None, a NaN or the NA of pandas."""
-    is_nan = isinstance(value, float_types()) and value != value
+    is_nan = isinstance(value, FLOAT_TYPES) and value != value
     if value is None or is_nan or type(value).__name__ == "NAType":
         raise TypeError(
             f"a missing value ({value}) at {where}: pass '' for a missing prediction, and leave a missing reference "
@@ -147,10 +132,6 @@ def list_values(values: Any, where: str) -> list[Any]:
     """
     values = list_column(values, where)
     listed = column_values(values)
-    if (
-        isinstance(values, array_types())
-        and values.dtype.kind in "mM"
-        and any(isinstance(item, int) for item in listed)
-    ):
+    if isinstance(values, np.ndarray) and values.dtype.kind in "mM" and any(isinstance(item, int) for item in listed):
         return [None if missing is None else time for time, missing in zip(values, listed, strict=True)]
     return [None if type(item).__name__ == "NAType" else item for item in listed]

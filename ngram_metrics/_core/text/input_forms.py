@@ -30,9 +30,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias,
 import numpy as np
 
 from ngram_metrics._core.text.foreign_values import (
-    array_types,
-    float_types,
-    integer_types,
+    FLOAT_TYPES,
+    INTEGER_TYPES,
     is_sequence_like,
     list_column,
     refuse_missing,
@@ -277,7 +276,7 @@ def to_tensor_or_list(value: object, where: str) -> Any:
         return value
     if isinstance(value, tensor_types()):
         return _sign_ids(value, where)
-    if isinstance(value, array_types()):
+    if isinstance(value, np.ndarray):
         import torch
 
         is_masked = np.ma.is_masked(value)
@@ -427,7 +426,7 @@ def _checked_segment(segment: object, is_text: bool, where: str) -> Document:
             raise ValueError(f"{where} is a tensor of shape {tuple(segment.shape)}: expected 1-D ids")
         return segment.long()
     if isinstance(segment, bytes) or not isinstance(segment, Sequence):
-        hint = f"; {_ONE_SEGMENT}" if isinstance(segment, integer_types()) else sequence_advice(segment)
+        hint = f"; {_ONE_SEGMENT}" if isinstance(segment, INTEGER_TYPES) else sequence_advice(segment)
         raise TypeError(
             f"{where} is {type_name(segment)}, {shortened(segment)}: expected a str, a sequence of tokens, or 1-D ids"
             f"{hint}"
@@ -450,7 +449,7 @@ def _list_references(item: Any, is_text: bool, tuple_tokens: bool) -> Sequence[o
     """Return the references in an item of ``target``, which may itself be the only reference."""
     # list and tuple first, here and below: checks against an abstract class such as Sequence are slow.
     if not isinstance(item, (list, tuple, tensor_types())):
-        is_array = isinstance(item, array_types())
+        is_array = isinstance(item, np.ndarray)
         if not is_array or item.dtype.kind in _NO_NUMBERS:
             item = to_tensor_or_list(item, "an item of target") if is_array else list_column(item, "an item of target")
     if isinstance(item, (str, bytes)) or not isinstance(item, (list, tuple, Sequence)):
@@ -473,7 +472,7 @@ def _token_types(segments: Sequence[Document], name_of: NameOf) -> set[type]:
     tensors = tensor_types()
     lists = [segment for segment in segments if not isinstance(segment, tensors)]
     types = set(map(type, chain.from_iterable(lists)))
-    refused = (list, dict, set, *tensor_and_array_types(), *float_types())
+    refused = (list, dict, set, *tensor_and_array_types(), *FLOAT_TYPES)
     wrong = tuple(kind for kind in types if issubclass(kind, refused))
     if wrong:
         _refuse_token(segments, wrong, name_of)
@@ -490,14 +489,14 @@ def common_kind(types: set[type], segments: Sequence[Document], name_of: NameOf)
 
 
 def _kind_of_type(token_type: type) -> Kind:
-    is_integer = issubclass(token_type, integer_types()) and not issubclass(token_type, bool)
+    is_integer = issubclass(token_type, INTEGER_TYPES) and not issubclass(token_type, bool)
     return "ids" if is_integer else "tokens"
 
 
 def _refuse_token(segments: Sequence[Document], wrong: tuple[type, ...], name_of: NameOf) -> NoReturn:
     for index, segment in enumerate(segments):
         for token in () if isinstance(segment, tensor_types()) else segment:
-            if isinstance(token, float_types()):
+            if isinstance(token, FLOAT_TYPES):
                 raise TypeError(
                     f"{name_of(index)} holds {shortened(token)}, {type_name(token)}: expected token ids, which are "
                     "integers, or tokens such as words"

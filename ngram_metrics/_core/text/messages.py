@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
@@ -40,15 +40,6 @@ def shortened(value: object, width: int = 60) -> str:
 def pluralize(count: int, noun: str) -> str:
     """Return a number with its noun, such as ``1 segment`` and ``2 segments``."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return the end of an error message that suggests the closest known word, or an empty string."""
-    from difflib import get_close_matches  # imported lazily: only errors need it
-
-    words = {name.lower(): name for name in known}
-    close = get_close_matches(word.lower(), words, 1)
-    return f"; did you mean {words[close[0]]!r}?" if close else ""
 
 
 def type_name(value: object) -> str:

@@ -39,7 +39,9 @@ def read_pools(reader: Reader, hypotheses: Groups, references: Groups) -> list[P
             "batch size"
         )
     counts = [np.array([len(row) for row, _ in side]) for side in sides]
-    is_same = references is hypotheses or (_are_texts(sides[0]) and _are_texts(sides[1]) and sides[0] == sides[1])
+    # Only texts can be compared: arrays have no single truth value.
+    are_texts = all(isinstance(document, str) for side in sides for row, _ in side for document in row)
+    is_same = references is hypotheses or (are_texts and sides[0] == sides[1])
     if is_same:
         sides[1] = [([], False)] * len(sides[0])
     batches = reader.encode(_join_rows(*sides))
@@ -61,11 +63,6 @@ def _join_rows(hypotheses: list[tuple[Documents, bool]], references: list[tuple[
         return segments
     padded = [is_padded for side in sides for row, is_padded in side for _ in row]
     return segments._replace(kind=common_kind(types, documents, unread.name_of), padded=padded)
-
-
-def _are_texts(rows: list[tuple[Documents, bool]]) -> bool:
-    """Return whether all documents are texts. Only texts can be compared: arrays have no single truth value."""
-    return all(isinstance(document, str) for row, _ in rows for document in row)
 
 
 def _split(side: Groups, name: str) -> list[tuple[Documents, bool]]:
