@@ -109,7 +109,7 @@ def _by_swapping(differences: np.ndarray, draws: int) -> float:
     ("test", "plain"), [(paired_bootstrap, _by_resampling), (paired_approximate_randomization, _by_swapping)], ids=TESTS
 )
 def test_means_over_segments_and_every_value_are_tested(test: Callable[..., Any], plain: Callable[..., float]):
-    """ROUGE: precision, recall and F of two keys, each with its own p-value, against plain loops over rouge_score."""
+    """ROUGE: precision, recall and F of two keys, each with its own p-value, against draws of scores of rouge_score."""
     scorer = RougeScorer(TWO_KEYS["rouge_keys"])
     scored = {
         name: [scorer.score(target, line) for target, line in zip(REFERENCES, lines, strict=True)]
