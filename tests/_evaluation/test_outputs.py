@@ -1,10 +1,9 @@
-"""The outputs of a training as systems: a folder of steps, or files by name, in Python and in the command."""
+"""The outputs of a training as systems: a folder of steps, or files by name."""
 
 import json
 from pathlib import Path
 
 import pytest
-from commands import printed
 
 from ngram_metrics import evaluate
 
@@ -47,16 +46,6 @@ def test_files_of_several_runs_have_names_and_several_references(references: lis
     streams = [*zip(*references, strict=True)] if len({*map(len, references)}) == 1 else None
     given = references if streams is None else {str(index): texts for index, texts in enumerate(streams, 1)}
     assert result.to_json() == evaluate(expected, given, "chrf", confidence=None).to_json()
-
-
-def test_the_command_reads_the_fields_of_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    write(Path("outputs"), [["a", "b"], ["c"], ["d"]])
-    systems = [f"{name}=outputs/{name}.jsonl:hypothesis" for name in WRITTEN]
-    beside = ["-r", "outputs/step-90.jsonl:references", "--source", "outputs/step-90.jsonl:source"]
-    shown = json.loads(printed(capsys, *systems, *beside, "-m", "chrf", "-f", "json", "-c", "--report", "page.html"))
-    assert "il dormait" in Path("page.html").read_text(encoding="utf-8")
-    assert shown["systems"] == json.loads(evaluate("outputs", metrics="chrf").to_json())["systems"]
 
 
 @pytest.mark.parametrize(
