@@ -1,6 +1,6 @@
 """The command against sacrebleu's: whole processes, from files to the printed score.
 
-How to run: ``python tests/benchmarks/command.py FOLDER``, the folder of ``harness.py``. The scores are compared first.
+How to run: ``python tests/benchmarks/command.py FOLDER``, the folder of ``epoch.py``. The scores are compared first.
 Times are of the processor, the least of several runs, and memory is the peak of a process. Let Python write its
 bytecode (no ``PYTHONDONTWRITEBYTECODE``), or each run compiles the package anew. This script imports no torch: the peak
 of a process counts that of the one it was forked from.
@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from itertools import cycle, islice, product
 from pathlib import Path
 
 _SIZES = (200, 2_000, 10_000, 50_000)
@@ -38,34 +39,23 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="reference.txt, and systems/*.txt")
     parser.add_argument("--repeats", type=int, default=5, help="runs of each command (%(default)s)")
     given = parser.parse_args()
-    outputs = (given.folder / "reference.txt", *sorted((given.folder / "systems").glob("*.txt"))[:1])
-    references, hypotheses = (path.read_text(encoding="utf-8").splitlines() for path in outputs)
+    files = (min((given.folder / "systems").glob("*.txt")), given.folder / "reference.txt")
     print("| lines | metrics | ngram-metrics | sacrebleu | times as fast | MiB | sacrebleu's MiB |")
     print("|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        system, reference = Path(folder) / "system.txt", Path(folder) / "reference.txt"
-        for size in _SIZES:
-            repeats = -(-size // len(references))
-            for path, lines in ((system, hypotheses), (reference, references)):
-                path.write_text("".join(f"{line}\n" for line in (lines * repeats)[:size]), encoding="utf-8")
-            for metrics in _METRICS:
-                ours = [
-                    sys.executable,
-                    "-m",
-                    "ngram_metrics",
-                    str(system),
-                    "-r",
-                    str(reference),
-                    "-m",
-                    ",".join(metrics),
-                ]
-                theirs = [sys.executable, "-m", "sacrebleu", str(reference), "-i", str(system), "-m", *metrics]
-                compare(ours, theirs, metrics)
-                runs = [(run(ours), run(theirs)) for _ in range(given.repeats)]
-                seconds = [min(pair[side][0] for pair in runs) for side in (0, 1)]
-                memory = [max(pair[side][1] for pair in runs) / 1024 for side in (0, 1)]
-                times = f"{seconds[0]:.2f} s | {seconds[1]:.2f} s | {seconds[1] / seconds[0]:.1f}"
-                print(f"| {size:,} | {', '.join(metrics)} | {times} | {memory[0]:.0f} | {memory[1]:.0f} |", flush=True)
+        system, reference = paths = [f"{folder}/{file.name}" for file in files]
+        for size, metrics in product(_SIZES, _METRICS):
+            for path, file in zip(paths, files, strict=True):
+                lines = cycle(file.read_text(encoding="utf-8").splitlines())
+                Path(path).write_text("".join(f"{line}\n" for line in islice(lines, size)), encoding="utf-8")
+            ours = [sys.executable, "-m", "ngram_metrics", system, "-r", reference, "-m", ",".join(metrics)]
+            theirs = [sys.executable, "-m", "sacrebleu", reference, "-i", system, "-m", *metrics]
+            compare(ours, theirs, metrics)
+            runs = [(run(ours), run(theirs)) for _ in range(given.repeats)]
+            seconds = [min(pair[side][0] for pair in runs) for side in (0, 1)]
+            memory = [max(pair[side][1] for pair in runs) / 1024 for side in (0, 1)]
+            times = f"{seconds[0]:.2f} s | {seconds[1]:.2f} s | {seconds[1] / seconds[0]:.1f}"
+            print(f"| {size:,} | {', '.join(metrics)} | {times} | {memory[0]:.0f} | {memory[1]:.0f} |", flush=True)
 
 
 def compare(ours: list[str], theirs: list[str], metrics: tuple[str, ...]) -> None:

@@ -9,12 +9,13 @@ class its ``update`` is counted, with the default average.
 from __future__ import annotations
 
 import argparse
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
-from harness import layout
+from harness import print_heading, print_row
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
@@ -28,10 +29,7 @@ WORDS, PAD = 32_000, 0
 
 
 def draw_ids(seed: int, segments: int, length: int, references: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Return hypotheses ``(segments, length)`` and references ``(segments, references, length)``.
-
-    Rows are full, ids follow Zipf's law, and three tokens in ten of a reference are drawn anew.
-    """
+    """Draw full rows whose ids follow Zipf's law; three tokens in ten of a reference are drawn anew."""
     generator = torch.Generator().manual_seed(seed)
     shape = segments, references + 1, length
     ids = (WORDS ** torch.rand(shape, generator=generator)).long()
@@ -40,31 +38,18 @@ def draw_ids(seed: int, segments: int, length: int, references: int, device: tor
     return hypotheses.to(device), ids.where(is_new, hypotheses.unsqueeze(1))[:, 1:].to(device)
 
 
-def bleu(preds: Tensor, target: Tensor) -> Tensor:
-    return bleu_score(preds, target, smooth="floor", average="none", effective_order=False, pad_id=PAD)
-
-
-def chrf(preds: Tensor, target: Tensor) -> Tensor:
-    return chrf_score(preds, target, average="none", pad_id=PAD)
-
-
-def rouge(preds: Tensor, target: Tensor) -> dict[str, Tensor]:
-    return rouge_score(preds, target, rouge_keys=("rouge1", "rouge2"), average="none", pad_id=PAD)
+each_segment: dict[str, Any] = {"average": "none", "pad_id": PAD}
+bleu = functools.partial(bleu_score, smooth="floor", effective_order=False, **each_segment)
+chrf = functools.partial(chrf_score, **each_segment)
+rouge = functools.partial(rouge_score, rouge_keys=("rouge1", "rouge2"), **each_segment)
 
 
 def rouge_l(preds: Tensor, target: Tensor) -> Tensor:
-    return rouge_score(preds, target, rouge_keys="rougeL", average="none", pad_id=PAD)["rougeL_fmeasure"]
+    return rouge_score(preds, target, rouge_keys="rougeL", **each_segment)["rougeL_fmeasure"]
 
 
 class Task(NamedTuple):
-    """What is counted.
-
-    Attributes:
-        name: for the table.
-        call: from hypotheses and references to the scores, or the class of a metric.
-        length: tokens of a document.
-        references: of each segment.
-    """
+    """What is counted: a call that scores, or the class of a metric, for documents of so many tokens."""
 
     name: str
     call: Callable[..., Any]
@@ -75,7 +60,7 @@ class Task(NamedTuple):
         """Return the call with its batch on a device."""
         batch = draw_ids(0, rows, self.length, self.references, device)
         call = self.call(pad_id=PAD, device=device).update if isinstance(self.call, type) else self.call
-        return lambda: call(*batch)
+        return functools.partial(call, *batch)
 
 
 TASKS = (
@@ -125,12 +110,11 @@ if __name__ == "__main__":
     arguments.add_argument("--rows", type=int, default=256, help="segments of a batch (%(default)s)")
     options = arguments.parse_args()
     print(f"{options.rows} rows, vocabulary {WORDS}, torch {torch.__version__}\n")
-    table = [["scores", "of", "launches", "bytes an id"]]
+    print_heading(["scores", "of", "launches", "bytes an id"])
     for task in TASKS:
         call = task.prepare(options.rows, META)
         call()  # what is made once is not counted
         with Launches() as launches:
             call()
         ids = options.rows * task.length * (1 + task.references)
-        table.append([task.name, f"{task.length:,} ids", f"{launches.count:,}", f"{launches.bytes / ids:,.0f}"])
-    print(layout(table))
+        print_row([task.name, f"{task.length:,} ids", f"{launches.count:,}", f"{launches.bytes / ids:,.0f}"])

@@ -1,10 +1,7 @@
 """N-gram overlap of padded samples against torch-ngram, in time and in error.
 
-Goal, on one thread: unigrams at least 5 times as fast as torch-ngram, longer n-grams at least 15 times.
-
-How to run: ``python tests/benchmarks/overlap.py``, with the group ``bench`` installed, on an idle machine with 8 GiB of
-free memory, nearly all of it for torch-ngram. No data are needed; ``--segments``, ``--samples`` and ``--width`` set
-the shape, ``--orders`` the orders.
+How to run: ``python tests/benchmarks/overlap.py``, with 8 GiB of free memory, nearly all of it for torch-ngram. No data
+are needed; ``--segments``, ``--samples`` and ``--width`` set the shape.
 
 What it does: the ids of a reference are drawn evenly from 1,000. A sample is its reference with some of its blocks of
 eight ids drawn anew, from a fifth of them to four fifths. Lengths lie between three quarters of the width and all of
@@ -19,30 +16,22 @@ both sides.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
-from harness import Contestant, parser, run_pinned, time_each
+from harness import Contestant, parser, run, time_each
 from torch import Tensor
-from torch_ngram.torch_ngram import get_score as peer_get_score
+from torch_ngram.torch_ngram import get_score
 
 from ngram_metrics.functional import ngram_overlap
 
-WORDS = 1_000
-BLOCK = 8
-PAD = 1
+WORDS, BLOCK, PAD = 1_000, 8, 1
 GOALS = {1: 5, 2: 15, 3: 15, 4: 15}
-Timed = Callable[["Samples"], Callable[[], Tensor]]
+#: Samples ``(segments, samples, width)`` and references ``(segments, width)``, padded at the end.
+Drawn = tuple[Tensor, Tensor]
 
 
-class Samples(NamedTuple):
-    """References ``(segments, width)`` and samples ``(segments, samples, width)``, padded at the end."""
-
-    references: Tensor
-    samples: Tensor
-
-
-def draw(seed: int, options: Any) -> Samples:
+def draw(seed: int, options: Any) -> Drawn:
     """Draw references, and samples that share blocks with them."""
     random = torch.Generator().manual_seed(seed)
     segments, samples, width = options.segments, options.samples, options.width
@@ -59,30 +48,28 @@ def draw(seed: int, options: Any) -> Samples:
     kept = torch.rand(segments, samples, width // BLOCK + 1, generator=random) < share
     kept = kept.repeat_interleave(BLOCK, -1)[..., :width]
     written = torch.where(kept, references.unsqueeze(1), ids(segments, samples, width))
-    return Samples(padded(references), padded(written))
+    return padded(written), padded(references)
 
 
-def ours(order: int) -> Timed:
-    return lambda drawn: lambda: ngram_overlap(drawn.samples, drawn.references, order, average="none", pad_id=PAD)
+def ours(order: int) -> Callable[[Drawn], Callable[[], Tensor]]:
+    return lambda drawn: lambda: ngram_overlap(*drawn, order, average="none", pad_id=PAD)
 
 
-def peer(order: int) -> Timed:
+def peer(order: int) -> Callable[[Drawn], Callable[[], Tensor]]:
     """Time torch-ngram on one reference with its samples after another: what it builds then stays near the cache."""
 
-    def prepare(drawn: Samples) -> Callable[[], Tensor]:
-        pairs = list(zip(drawn.references.split(1), drawn.samples.split(1), strict=True))
-        return lambda: torch.cat([peer_get_score(*pair, PAD, order) for pair in pairs])
+    def prepare(drawn: Drawn) -> Callable[[], Tensor]:
+        pairs = list(zip(*(side.split(1) for side in drawn), strict=True))
+        return lambda: torch.cat([get_score(reference, samples, PAD, order) for samples, reference in pairs])
 
     return prepare
 
 
 def main(options: Any) -> None:
-    shape = (options.segments, options.samples, options.width)
-    print(f"ids of shape {shape}, {options.repeats} repeats")
-    for order in map(int, options.orders.split(",")):
+    for order, goal in GOALS.items():
         against = [
-            Contestant("ngram_metrics ngram_overlap", ours(order)),
-            Contestant("torch-ngram get_score", peer(order), None, GOALS.get(order)),
+            Contestant("ngram_overlap", ours(order)),
+            Contestant("torch-ngram get_score", peer(order), None, goal),
         ]
         # The same for all contestants of a repeat, but each in tensors of its own.
         time_each(f"n = {order}", against, lambda repeat, contestant: draw(repeat, options), options)
@@ -96,5 +83,4 @@ if __name__ == "__main__":
     arguments.add_argument("--segments", type=int, default=256, help="references (%(default)s)")
     arguments.add_argument("--samples", type=int, default=8, help="for each reference (%(default)s)")
     arguments.add_argument("--width", type=int, default=256, help="ids in a row (%(default)s)")
-    arguments.add_argument("--orders", default="1,2,3,4", help="apart by commas (%(default)s)")
-    run_pinned(main, arguments, "torch-ngram")
+    run(main, arguments, "torch-ngram")

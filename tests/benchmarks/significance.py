@@ -3,9 +3,8 @@
 Goal: on one thread, all systems of a test set against one of them, 1,000 resamples, from strings to p-values of BLEU
 with the 13a tokenizer and of chrF, at least 12 times as fast as sacrebleu.
 
-How to run: ``python tests/benchmarks/significance.py FOLDER --threads 1``, with the group ``bench`` installed, on an
-idle machine; the peer takes seconds to minutes a repeat, so ask for few ``--repeats``. FOLDER holds ``reference.txt``
-and ``systems/*.txt``.
+How to run: ``python tests/benchmarks/significance.py FOLDER --threads 1 --repeats 1``; the peer takes seconds to
+minutes a repeat.
 
 What it checks: in every repeat, whose baseline is the system next in turn, the p-value of each other system lies within
 0.1 of sacrebleu's. Both draw at random, 1,000 times; two p-values of 0.5 then differ by 0.022 in standard deviation.
@@ -17,9 +16,9 @@ sacrebleu's references are read once for all systems, as its command does it, an
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
-from harness import Contestant, Corpus, parser, read_corpus, run_pinned, time_each, unseen
+from harness import Contestant, parser, read_corpus, run, time_each, unseen
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.significance import PairedTest
 
@@ -36,35 +35,21 @@ OURS: dict[str, Callable[[], Any]] = {
 PEERS: dict[str, Callable[..., Any]] = {"bleu": BLEU, "chrf": CHRF}
 
 
-class Outputs(NamedTuple):
-    """What systems made of the same segments, the baseline first."""
-
-    systems: dict[str, list[str]]
-    references: list[str]
-
-
-def fresh_outputs(corpus: Corpus) -> Callable[[int, int], Outputs]:
-    """Return the function that makes a contestant's input of a repeat."""
-
-    def make(repeat: int, contestant: int) -> Outputs:
-        first = repeat % len(corpus.systems)
-        turned = corpus.systems[first:] + corpus.systems[:first]
-        systems = {str(number): unseen(lines, repeat, contestant) for number, lines in enumerate(turned)}
-        return Outputs(systems, unseen(corpus.references, repeat, contestant))
-
-    return make
+#: The outputs of systems by name, the baseline first, and their references.
+Outputs = tuple[dict[str, list[str]], list[str]]
 
 
 def ours(outputs: Outputs) -> Callable[[], list[float]]:
     """Count and test, and return the p-values of all systems but the baseline."""
 
     def call() -> list[float]:
-        baseline, *others = outputs.systems
+        systems, references = outputs
+        baseline, *others = systems
         p_values = []
         for name, make in OURS.items():
-            metrics = {system: make() for system in outputs.systems}
+            metrics = {system: make() for system in systems}
             for system, metric in metrics.items():
-                metric.update(outputs.systems[system], outputs.references)
+                metric.update(systems[system], references)
             result = paired_bootstrap(metrics, baseline, RESAMPLES, alternative="sacrebleu")
             p_values += [result[other][name].p_value for other in others]
         return p_values
@@ -74,8 +59,9 @@ def ours(outputs: Outputs) -> Callable[[], list[float]]:
 
 def sacrebleu(outputs: Outputs) -> Callable[[], list[float]]:
     def call() -> list[float]:
-        made = {name: peer(references=[outputs.references]) for name, peer in PEERS.items()}
-        _, scores = PairedTest(list(outputs.systems.items()), made, None, "bs", n_samples=RESAMPLES)()
+        systems, references = outputs
+        made = {name: peer(references=[references]) for name, peer in PEERS.items()}
+        _, scores = PairedTest(list(systems.items()), made, None, "bs", n_samples=RESAMPLES)()
         return [result.p_value for heading, column in scores.items() if heading != "System" for result in column[1:]]
 
     return call
@@ -83,13 +69,17 @@ def sacrebleu(outputs: Outputs) -> Callable[[], list[float]]:
 
 def main(options: Any) -> None:
     corpus = read_corpus(options.folder)
-    print(
-        f"{len(corpus.references)} segments, {len(corpus.systems)} systems, {RESAMPLES} resamples, "
-        f"{options.repeats} repeats"
-    )
+    count = len(corpus.systems)
+
+    def fresh(repeat: int, contestant: int) -> Outputs:
+        turned = [corpus.systems[(repeat + turn) % count] for turn in range(count)]
+        systems = {str(number): unseen(lines, repeat, contestant) for number, lines in enumerate(turned)}
+        return systems, unseen(corpus.references, repeat, contestant)
+
     contestants = [Contestant("ngram_metrics", ours), Contestant("sacrebleu", sacrebleu, AGREEMENT, goal=12)]
-    time_each("strings, bleu and chrf", contestants, fresh_outputs(corpus), options)
+    task = f"{len(corpus.references)} segments, {count} systems, {RESAMPLES} resamples, bleu and chrf"
+    time_each(task, contestants, fresh, options)
 
 
 if __name__ == "__main__":
-    run_pinned(main, parser(__doc__), "sacrebleu numpy")
+    run(main, parser(__doc__), "sacrebleu numpy")
