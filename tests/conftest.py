@@ -10,13 +10,6 @@ import pytest
 from covering import mark_the_rest_of_grids
 from packages import OLDEST_COMPILER, missing_packages
 
-#: Where the tests of a device are, by its mark.
-DEVICE_FILES = {
-    "cuda": ("cuda", "no_synchronisation", "real_devices"),
-    "xla": ("real_devices",),
-    "vulkan": ("no_synchronisation", "real_devices"),
-}
-
 # Without a handler the first message of absl makes one, on the captured stream of the test that is running, and every
 # later message is an error on a closed stream.
 logging.getLogger().addHandler(logging.NullHandler())
@@ -78,10 +71,10 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before hypothesis loads the profile of `--hypothesis-profile`
 def pytest_configure(config: pytest.Config) -> None:
-    """With the mark of a device import its files, which need no peer: where the device is, they may be missing."""
-    if files := DEVICE_FILES.get(config.option.markexpr):
+    """With the mark of a device run its folder, which needs no peer: where the device is, they may be missing."""
+    if config.option.markexpr in ("cuda", "vulkan", "xla"):
         if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
-            config.args[:] = [str(Path(__file__).with_name("devices") / f"test_{name}.py") for name in files]
+            config.args[:] = [str(Path(__file__).with_name("devices"))]
     elif missing := missing_packages():
         raise pytest.UsageError(f"the tests need {', '.join(missing)}: pip install -e '.[test]'")
     register_profiles()

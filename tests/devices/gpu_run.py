@@ -8,19 +8,19 @@ import importlib.util
 import json
 import os
 import runpy
-import statistics
 import sys
 import time
 from contextlib import nullcontext
-from itertools import product
+from itertools import cycle, product
 from pathlib import Path
 
 import torch
 from launches import PAD, TASKS, bleu, chrf, draw_ids, rouge_l
-from real_devices import assert_near, capture, move, no_waiting
+from real_devices import METRICS, assert_near, capture, move, no_waiting, ragged_ids
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils.benchmark import Timer
 
-from ngram_metrics import Bleu, ChrF, NgramOverlap, mbr
+from ngram_metrics import Bleu, ChrF, mbr
 from ngram_metrics.counting import clipped_matches, common_subsequence_lengths
 
 OUT = Path(os.environ["OUT"])
@@ -28,7 +28,6 @@ HERE = torch.empty(0, device=os.environ["DEVICE"]).device
 REAL = HERE.type == "cuda"
 END = time.monotonic() + float(os.environ["LIMIT"]) - 8
 wait = torch.cuda.synchronize if REAL else lambda: None
-METRICS = {"bleu": Bleu, "chrf": ChrF, "overlap": NgramOverlap}
 
 
 def attempt(name, step, *arguments):
@@ -48,14 +47,6 @@ def attempt(name, step, *arguments):
 def in_small(*sizes):
     """The sizes, on a CPU no more than a few of each."""
     return sizes if REAL else tuple(min(size, 9) for size in sizes)
-
-
-def ragged_ids(seed, *shape, words=40, shift=0):
-    """Ids with padding after them and in between, and rows without any."""
-    generator = torch.Generator().manual_seed(seed)
-    ids = torch.randint(1, words + 1, shape, generator=generator) + shift
-    ends = torch.randint(0, shape[-1] + 1, (*shape[:-1], 1), generator=generator)
-    return ids.masked_fill((torch.arange(shape[-1]) >= ends) | (torch.rand(shape, generator=generator) < 0.03), 0)
 
 
 def compare(call, *batch):
@@ -94,14 +85,14 @@ def correct():
         if count == 1:
             attempt(f"subsequences {size}", compare, functools.partial(common_subsequence_lengths, pad_id=0), *batch)
     for name in ("int8", "int16", "int32", "uint8", "uint16", "uint32"):
-        attempt(f"ids of {name}", compare_updates, "bleu", getattr(torch, name))
+        attempt(f"ids of {name}", compare_updates, "Bleu", getattr(torch, name))
     one, other = ragged_ids(4, 3, *in_small(600, 24)), ragged_ids(5, 3, *in_small(300, 30))
-    for name, precision, sides in product(("bleu", "chrf"), ("medium", "highest"), ((one, other), (one, one))):
+    for name, precision, sides in product(("Bleu", "ChrF"), ("medium", "highest"), ((one, other), (one, one))):
         attempt(f"pairs {name} {precision} {tuple(sides[1].shape)}", compare_pairs, name, precision, *sides)
     torch.use_deterministic_algorithms(True)
-    for name in METRICS:
+    for name in ("Bleu", "ChrF", "NgramOverlap"):
         attempt(f"deterministic {name}", compare_updates, name, torch.int64)
-    attempt("deterministic pairs", compare_pairs, "chrf", "highest", one, other)
+    attempt("deterministic pairs", compare_pairs, "ChrF", "highest", one, other)
 
 
 def profile(call):
@@ -125,20 +116,11 @@ def kernels():
         attempt(f"{task.name} {task.length} {task.references}", profile, task.prepare(256 if REAL else 2, HERE))
 
 
-def milliseconds(call, batches):
+def milliseconds(call, batches, after=wait):
     """Return the median time of a call; batches take turns, so that no call sees the one before."""
-    warm_at = time.perf_counter() + 0.3 * REAL  # an idle GPU runs at a fifth of its clock
-    while time.perf_counter() < warm_at:
-        call(*batches[0])
-        wait()
-    times = []
-    for repeat in range(30 if REAL else 2):
-        wait()
-        begin = time.perf_counter()
-        call(*batches[repeat % len(batches)])
-        wait()
-        times.append((time.perf_counter() - begin) * 1e3)
-    return statistics.median(times)
+    names = {"call": call, "turns": cycle(batches), "after": after}
+    timer = Timer("call(*next(turns)); after()", globals=names, num_threads=torch.get_num_threads())
+    return (timer.blocked_autorange(min_run_time=1) if REAL else timer.timeit(2)).median * 1e3
 
 
 def measure(call, batches):
@@ -207,37 +189,28 @@ def speed():
     attempt("all pairs of 1024", measure, pairs, [(hypotheses.unsqueeze(0), references.transpose(0, 1))])
 
 
+def step_time(*metrics):
+    """Return the time of a training step in a loop that does not wait for the device."""
+    net = torch.nn.Sequential(torch.nn.Embedding(1000, 256), torch.nn.Linear(256, 1000)).to(HERE)
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+
+    def step(batch):
+        logits = net(batch)
+        for metric in metrics:
+            metric.update(logits.argmax(-1), batch)
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(logits.flatten(0, 1), batch.flatten()).backward()
+        optimizer.step()
+
+    batches = [(ragged_ids(seed, 32, 64, words=999).to(HERE),) for seed in range(8)]
+    return milliseconds(step, batches, after=lambda: None)
+
+
 def loops():
-    """Time the steps of a small model in Lightning, without metrics and with two."""
-    import lightning
-
-    class Model(lightning.LightningModule):
-        def __init__(self, *metrics):
-            super().__init__()
-            self.net = torch.nn.Sequential(torch.nn.Embedding(1000, 256), torch.nn.Linear(256, 1000))
-            self.metrics, self.times = torch.nn.ModuleList(metrics), []
-
-        def training_step(self, batch, index=0):
-            self.times.append(time.perf_counter())
-            logits = self.net(batch)
-            for metric in self.metrics:
-                metric.update(logits.argmax(-1), batch)
-            return torch.nn.functional.cross_entropy(logits.flatten(0, 1), batch.flatten())
-
-        def configure_optimizers(self):
-            return torch.optim.SGD(self.parameters(), 0.1)
-
-    def step_time(*metrics):
-        quiet = dict.fromkeys(("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary"), False)
-        trainer = lightning.Trainer(accelerator=HERE.type.replace("cuda", "gpu"), devices=1, max_epochs=1, **quiet)
-        trainer.fit(model := Model(*metrics), torch.utils.data.DataLoader(batches, batch_size=None))
-        later = model.times[len(model.times) // 4 :]
-        return (later[-1] - later[0]) / (len(later) - 1) * 1e3
-
-    batches = [ragged_ids(seed, 32, 64, words=999) for seed in range(120 if REAL else 8)]
+    """Time the steps of a small model, without metrics and with two."""
     for turn in range(3 if REAL else 1):
         attempt(f"no metrics, {turn}", step_time)
-        attempt(f"two metrics, {turn}", step_time, Bleu(pad_id=0), ChrF(pad_id=0))
+        attempt(f"two metrics, {turn}", step_time, *(metric(pad_id=0, device=HERE) for metric in (Bleu, ChrF)))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 #
 # DEVICE=cpu rehearses it in small. OUT gets results.jsonl, a line for each result and each failure, and tests.xml.
 # Wheels in wheels/ are put on the path: such a machine may have no package index, and lack rapidfuzz. `speed` times
-# TensorBLEU as well if rxlm is there, and `loops` needs lightning. Each phase has a limit, and all end in 8 minutes.
+# TensorBLEU as well if rxlm is there. Each phase has a limit, and all end in 8 minutes.
 set -u
 cd "$(dirname "$0")/../.."
 export OUT="${OUT:?a folder for the results}" DEVICE="${DEVICE:-cuda}" PYTHONUNBUFFERED=1
@@ -19,7 +19,7 @@ if command -v nvidia-smi > /dev/null; then
     nvidia-smi --query-gpu=name,memory.total,memory.used,driver_version,clocks.sm,clocks.mem --format=csv
 fi
 uname -rv
-python3 -m pip list 2> /dev/null | grep -iE "^(torch|triton|numpy|pytest|hypothesis|lightning|rapidfuzz|torchmetrics) "
+python3 -m pip list 2> /dev/null | grep -iE "^(torch|triton|numpy|pytest|hypothesis|rapidfuzz|torchmetrics) "
 
 phase() { # NAME SECONDS COMMAND: a line says how it ended
     local begin=$SECONDS

@@ -2,79 +2,67 @@
 
 On ``meta``, a device without data, ``no_crossings`` refuses every copy and every read, and
 ``torch.compile(fullgraph=True)`` refuses whatever depends on a value. `pytest -m vulkan` and `pytest -m cuda` run the
-first and the compiled scores on these devices too.
+first and the compiled scores on these devices too, and CUDA captures graphs of them.
 """
 
 import functools
-from itertools import product
 from typing import Any
 
 import pytest
 import torch
 from crossings import crossings, no_crossings
 from metrics.cases import CASES, Case, assert_same, assert_same_states, states_of
-from real_devices import assert_near, cpu, cuda, fixture_of, meta, move, no_waiting, rounding, vulkan
+from real_devices import (
+    METRICS,
+    assert_near,
+    capture,
+    each_metric_and_average,
+    fixture_of,
+    move,
+    no_waiting,
+    rounding,
+)
 from rewards import PADDED, REWARDS, batch_of
 from torch import Tensor
 from torch._dynamo.testing import CompileCounterWithBackend
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._pytree import tree_leaves
 
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
-
-ROUGE_KEYS = ("rouge1", "rouge2", "rougeL", "rougeLsum")
-METRICS: dict[str, tuple[type, dict[str, Any]]] = {
-    "Bleu": (Bleu, {}),
-    "Bleu-floor": (Bleu, {"smooth": "floor", "effective_order": True, "weights": (0.4, 0.3, 0.2, 0.1)}),
-    "Bleu-add-k": (Bleu, {"smooth": "add-k", "ngram": 9}),
-    "ROUGEScore": (ROUGEScore, {"rouge_keys": ROUGE_KEYS}),
-    "ROUGEScore-avg": (ROUGEScore, {"rouge_keys": ("rouge1", "rougeL"), "accumulate": "avg"}),
-    "ChrF": (ChrF, {}),
-    "ChrF-eps": (ChrF, {"eps_smoothing": True, "char_order": 2}),
-    "NgramOverlap": (NgramOverlap, {"ngram": 2}),
-}
-AVERAGES = ["micro", "macro", "none"]
-#: Means over references have no micro average.
-each_metric_and_average = pytest.mark.parametrize(
-    ("name", "average"), [pair for pair in product(METRICS, AVERAGES) if pair != ("ROUGEScore-avg", "micro")]
-)
-
+from ngram_metrics import NgramOverlap
 
 #: Where nothing may wait, and where scores are compiled.
-quiet, compiled_for = fixture_of(meta, vulkan, cuda), fixture_of(cpu, vulkan, cuda)
-
-
-def made(name: str, average: str, **options: Any) -> Any:
-    metric, settings = METRICS[name]
-    return metric(average=average, **settings, **options)
+quiet, compiled_for = fixture_of("meta", "vulkan", "cuda"), fixture_of("cpu", "vulkan", "cuda")
+on_cuda = fixture_of("cuda")
 
 
 @each_metric_and_average
-@pytest.mark.parametrize("references", [None, 1, 3])
 def test_padded_ids_are_counted_and_scored_without_crossing_between_host_and_device(
-    quiet: torch.device, name: str, average: str, references: int | None
+    quiet: torch.device, name: str, average: str
 ):
-    metric = made(name, average, device=quiet, **PADDED)
-    batches = [move(quiet, batch_of(0, segments, references=references)) for segments in (3, 2)]
+    metric = METRICS[name](average=average, device=quiet, **PADDED)
+    shapes = ((3, None), (2, 1), (3, 3), (2, 3))
+    batches = [move(quiet, batch_of(0, segments, references=references)) for segments, references in shapes]
     if quiet.type != "meta":
-        metric(*batches[0])  # what is loaded once may be waited for
+        for batch in batches:  # what is loaded once may be waited for
+            metric(*batch)
         metric.reset()
     with no_waiting(quiet):
+        values = []
         for batch in batches:
             metric.update(*batch)
-        values = metric.compute(), metric(*batches[0])
-        if METRICS[name][1].get("accumulate") != "avg":
+            values += [metric.compute(), metric(*batch)]
+        if name != "ROUGEScore-avg":
             metric.details()
         metric.reset()
         metric.update(*batches[1])
     assert {value.device for value in tree_leaves(values)} == {quiet}
 
 
-@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("average", ["micro", "macro", "none"])
 @pytest.mark.parametrize("samples", [1, 4])
 def test_samples_are_counted_without_crossing(average: str, samples: int):
     metric = NgramOverlap(average=average, device="meta", **PADDED)
-    batch = [side.to("meta") for side in batch_of(0, references=None, samples=samples)]
+    batch = move("meta", batch_of(0, references=None, samples=samples))
     with no_crossings():
         metric.update(*batch)
         metric.compute()
@@ -83,8 +71,8 @@ def test_samples_are_counted_without_crossing(average: str, samples: int):
 @pytest.mark.parametrize("name", METRICS)
 def test_padded_ids_with_an_interval_are_counted_without_crossing(name: str):
     """Intervals are drawn on the CPU, so ``compute`` waits."""
-    metric = made(name, "macro", confidence=0.9, device="meta", **PADDED)
-    batch = [side.to("meta") for side in batch_of(0)]
+    metric = METRICS[name](average="macro", confidence=0.9, device="meta", **PADDED)
+    batch = move("meta", batch_of(0))
     with no_crossings():
         metric.update(*batch)
 
@@ -96,7 +84,7 @@ LISTS = [[5, 7, 5, 8], [6], []], [[[5, 7, 8], [5]], [[6, 7], [6]], [[1, 2]]]
 @each_metric_and_average
 @pytest.mark.parametrize("batch", [TEXT, LISTS], ids=["text", "lists"])
 def test_what_the_host_counts_goes_to_the_device_in_one_copy(name: str, average: str, batch: Any):
-    metric = made(name, average, device="meta", **(PADDED if batch is LISTS else {}))
+    metric = METRICS[name](average=average, device="meta", **(PADDED if batch is LISTS else {}))
     for times in (1, 20):
         with crossings() as crossed:
             metric.update(*(side * times for side in batch))
@@ -104,7 +92,6 @@ def test_what_the_host_counts_goes_to_the_device_in_one_copy(name: str, average:
 
 
 # One graph a shape.
-
 
 each_reward = pytest.mark.parametrize("reward", REWARDS)
 
@@ -143,7 +130,7 @@ def test_tracing_leaves_no_side_effects(reward: str):
 @each_reward
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # what the code generator itself uses
 def test_generated_code_scores_the_same(reward: str):
-    _call_compiled(reward, "inductor", cpu())
+    _call_compiled(reward, "inductor", torch.device("cpu"))
 
 
 @pytest.mark.covering(3)
@@ -198,3 +185,13 @@ def test_a_step_that_resets_a_metric_and_counts_a_batch_without_segments_is_one_
         for size in sizes:
             eager.update(preds[:size], target[:size])
         assert_same_states(metric, states_of(eager))
+
+
+@each_reward
+def test_a_captured_graph_scores_fresh_inputs_as_the_plain_call(on_cuda: torch.device, reward: str):
+    call, shapes = REWARDS[reward]
+    shapes = {**shapes, "width": 70}  # two words of the table of subsequences
+    replay = capture(call, move(on_cuda, batch_of(0, **shapes)))
+    for seed in (1, 2):
+        batch = batch_of(seed, **shapes)
+        assert_near(replay(*move(on_cuda, batch)), call(*batch), on_cuda, 1e-12)

@@ -22,14 +22,25 @@ import numpy as np
 import pytest
 import torch
 from crossings import crossings
-from metrics.cases import CASES as EVERY_CASE
-from metrics.cases import Case, each_kind_of_state, states_of
-from real_devices import COUNTED, SHARES, assert_near, cuda, fixture_of, move, of_two_ranks, rounding, vulkan, xla
+from metrics.cases import CASES, Case, each_kind_of_state, states_of
+from real_devices import (
+    METRICS,
+    OF_TWO_RANKS,
+    SHARES,
+    assert_near,
+    count_on_two_ranks,
+    each_class,
+    each_metric_and_average,
+    fixture_of,
+    move,
+    ragged_ids,
+    rounding,
+)
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from ngram_metrics import Bleu, ChrF, GroupedMetric, NgramOverlap, ROUGEScore, functional, mbr
+from ngram_metrics import Bleu, ChrF, GroupedMetric, ROUGEScore, functional, mbr
 from ngram_metrics._core.basics.arrays import to_float
 from ngram_metrics._core.counting import pairs
 from ngram_metrics._core.scoring import pair_scores
@@ -37,58 +48,19 @@ from ngram_metrics.counting import clipped_matches, common_subsequence_lengths, 
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
 pytestmark = pytest.mark.filterwarnings("default")  # torch_xla deprecates what it uses itself
-on_each, on_xla = fixture_of(xla, vulkan, cuda), fixture_of(xla)
+on_each, on_xla, on_vulkan = fixture_of("xla", "vulkan", "cuda"), fixture_of("xla"), fixture_of("vulkan")
 #: XLA lacks operations that these have.
-on_complete, on_vulkan = fixture_of(vulkan, cuda), fixture_of(vulkan)
-on_cuda = fixture_of(cuda)
+on_complete = fixture_of("vulkan", "cuda")
+host = torch.device("cpu")
 lengths = functools.partial(common_subsequence_lengths, pad_id=0)
 _search = torch.searchsorted
 
 
 def batch_of(seed: int, references: int | None = None, wide: bool = False, width: int = 12) -> tuple[Tensor, Tensor]:
-    """Six segments of ids -1 to 5, of which -1 and 0 are no tokens, with padding after them; or of ids near 2^62."""
-    generator = torch.Generator().manual_seed(seed)
-    shapes = (6, width), (6, width - 2) if references is None else (6, references, width - 2)
-    sides = []
-    for shape in shapes:
-        ids = torch.randint(-1, 6, shape, generator=generator)
-        lengths = torch.randint(0, shape[-1] + 1, shape[:-1], generator=generator)
-        sides.append(torch.where(torch.arange(shape[-1]) < lengths.unsqueeze(-1), ids + wide * 2**62, 0))
-    return sides[0], sides[1]
-
-
-ROUGE = {"rouge_keys": ("rouge1", "rouge2", "rougeL")}
-#: Metrics, options, references, averages, and whether ids are wide.
-CASES: dict[str, tuple[Any, dict[str, Any], int | None, tuple[str, ...], bool]] = {
-    "BLEU": (Bleu, {"smooth": "exp"}, None, ("micro", "macro", "none"), False),
-    "BLEU, 3 references": (Bleu, {"smooth": "floor"}, 3, ("micro", "macro", "none"), False),
-    "BLEU, 14 references": (Bleu, {"smooth": "add-k"}, 14, ("micro",), False),
-    "BLEU of order 9": (Bleu, {"ngram": 9, "smooth": "smooth1"}, 3, ("macro",), False),
-    "BLEU, wide ids": (Bleu, {"smooth": "smooth2", "weights": (0.4, 0.3, 0.2, 0.1)}, None, ("none",), True),
-    "BLEU, effective order": (Bleu, {"effective_order": True}, 3, ("none",), False),
-    "ROUGE": (ROUGEScore, ROUGE, None, ("micro", "none"), False),
-    "ROUGE, 3 references": (ROUGEScore, ROUGE, 3, ("macro",), False),
-    "mean ROUGE, 14 references": (ROUGEScore, {"rouge_keys": "rouge2", "accumulate": "avg"}, 14, ("macro",), False),
-    "chrF": (ChrF, {}, None, ("micro", "macro", "none"), False),
-    "chrF, 3 references": (ChrF, {}, 3, ("macro",), False),
-    "chrF, smoothed": (ChrF, {"eps_smoothing": True}, None, ("none",), False),
-    "chrF of order 9": (ChrF, {"char_order": 9}, 14, ("none",), False),
-    "overlap": (NgramOverlap, {"ngram": 2}, None, ("micro", "macro", "none"), False),
-    "overlap, wide ids": (NgramOverlap, {"ngram": 1}, 3, ("none",), True),
-}
-each_case = pytest.mark.parametrize(
-    ("name", "average"), [(name, average) for name, case in CASES.items() for average in case[3]]
-)
-
-
-def make(name: str, average: str, device: Any) -> Any:
-    metric, options, *_ = CASES[name]
-    return metric(average=average, pad_id=0, device=device, **options)
-
-
-def batches(name: str) -> list[tuple[Tensor, Tensor]]:
-    _, _, references, _, wide = CASES[name]
-    return [batch_of(seed, references, wide) for seed in range(3)]
+    """Six segments of ids 1 to 5, or near 2^62, which 0 pads; None for one reference each."""
+    shape = (6, width - 2) if references is None else (6, references, width - 2)
+    draw = functools.partial(ragged_ids, words=5, shift=wide * 2**62)
+    return draw(seed, 6, width), draw(seed + 9, *shape)
 
 
 def life(make: Callable[..., Any], batches: Any, here: Any, elsewhere: Any) -> tuple[list[Any], Any]:
@@ -112,18 +84,16 @@ def life(make: Callable[..., Any], batches: Any, here: Any, elsewhere: Any) -> t
 
 
 def assert_same_lives(make: Callable[..., Any], batches: Any, device: torch.device) -> None:
-    host = torch.device("cpu")
     expected = life(make, batches, "cpu", "cpu")
-    others = (device,) if device.type == "xla" else (device, "cpu")
-    for here, elsewhere in ((device, other) for other in others):
-        assert_near(
-            life(make, batches, here, elsewhere), expected, host, rounding(device, type(make(device="cpu")).__name__)
-        )
+    apart = rounding(device, type(make(device="cpu")).__name__)
+    for elsewhere in (device,) if device.type == "xla" else (device, "cpu"):
+        assert_near(life(make, batches, device, elsewhere), expected, host, apart)
 
 
-@each_case
+@each_metric_and_average
 def test_metrics_go_through_their_lives_as_on_the_cpu(on_each: torch.device, name: str, average: str):
-    assert_same_lives(functools.partial(make, name, average), batches(name), on_each)
+    batches = batch_of(0), batch_of(1, 3, wide=True), batch_of(2, 14)
+    assert_same_lives(functools.partial(METRICS[name], average=average, pad_id=0), batches, on_each)
 
 
 @pytest.fixture
@@ -141,7 +111,7 @@ def _own_search(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_own_search")
-@each_case
+@each_metric_and_average
 def test_updates_read_nothing_and_compile_one_program_for_a_shape(on_xla: torch.device, name: str, average: str):
     import torch_xla
     from torch_xla.debug import metrics
@@ -151,11 +121,10 @@ def test_updates_read_nothing_and_compile_one_program_for_a_shape(on_xla: torch.
         data = [metrics.metric_data(name) for name in ("CompileTime", "TransferFromDeviceTime")]
         return tuple(entry[0] if entry else 0 for entry in data)
 
-    _, _, references, _, wide = CASES[name]
-    metric, expected = (make(name, average, device) for device in (on_xla, "cpu"))
+    metric, expected = (METRICS[name](average=average, pad_id=0, device=device) for device in (on_xla, "cpu"))
     asked = []
     for seed, width in enumerate((12, 12, 12, 11, 11, 12)):
-        batch = batch_of(seed, references, wide, width)
+        batch = batch_of(seed, 3, width=width)
         there = move(on_xla, batch)
         before = programs_and_reads()
         metric.update(*there)
@@ -168,12 +137,12 @@ def test_updates_read_nothing_and_compile_one_program_for_a_shape(on_xla: torch.
 
 
 @pytest.mark.parametrize("ngram", [1, 4, 9])
-@pytest.mark.parametrize("references", [None, 3, 14])
 @pytest.mark.parametrize("wide", [False, True])
-def test_matches_are_those_of_the_cpu(on_each: torch.device, wide: bool, references: int | None, ngram: int):
-    batch = batch_of(7, references, wide)
-    counts = clipped_matches(*move(on_each, batch), ngram=ngram, pad_id=0)
-    assert_near(counts, clipped_matches(*batch, ngram=ngram, pad_id=0), on_each)
+def test_matches_are_those_of_the_cpu(on_each: torch.device, wide: bool, ngram: int):
+    count = functools.partial(clipped_matches, ngram=ngram, pad_id=0)
+    for references in (None, 3, 14):
+        batch = batch_of(7, references, wide)
+        assert_near(count(*move(on_each, batch)), count(*batch), on_each)
 
 
 @pytest.mark.parametrize("wide", [False, True])
@@ -203,25 +172,19 @@ def test_metrics_of_texts_go_through_their_lives_as_on_the_cpu(on_complete: torc
     assert_same_lives(functools.partial(case.make, average), case.batches, on_complete)
 
 
-@pytest.mark.parametrize("case", [case for case in EVERY_CASE if case.on_ids], ids=lambda case: case.name)
-@pytest.mark.parametrize("around_it", ["device", "autocast", "inference mode"])
-def test_surroundings_do_not_reach_the_scores(on_complete: torch.device, around_it: str, case: Case):
-    average, apart = case.averages[0], rounding(on_complete, case.name)
+@pytest.mark.parametrize("case", [case for case in CASES if case.on_ids], ids=lambda case: case.name)
+def test_surroundings_do_not_reach_the_scores(on_complete: torch.device, case: Case):
+    average, batches = case.averages[0], [move(on_complete, batch) for batch in case.batches]
     expected = case.filled(average).compute()
-    around = {
-        "device": on_complete,
-        "autocast": torch.autocast(on_complete.type, torch.float16),
-        "inference mode": torch.inference_mode(),
-    }
-    with around[around_it]:
-        metric = case.filled(average, [move(on_complete, batch) for batch in case.batches], device=on_complete)
-        assert_near(metric.compute(), expected, on_complete, apart)
+    for around in (on_complete, torch.autocast(on_complete.type, torch.float16), torch.inference_mode()):
+        with around:
+            metric = case.filled(average, batches, device=on_complete)
+            assert_near(metric.compute(), expected, on_complete, rounding(on_complete, case.name))
 
 
-@pytest.mark.parametrize("case", EVERY_CASE, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_metrics_of_ignite_return_the_numbers_of_the_cpu(on_complete: torch.device, case: Case):
     ignite = pytest.importorskip("ngram_metrics.ignite", reason="ignite is not installed", exc_type=ImportError)
-
     make = functools.partial(getattr(ignite, case.metric.__name__), average=case.averages[0], **case.options)
     here, there = make(), make(device=on_complete)
     for batch in case.batches:
@@ -249,45 +212,43 @@ def test_an_empty_batch_of_lists_is_counted(on_complete: torch.device):
 
 
 @pytest.mark.parametrize("average", ["micro", "macro"])
-def test_groups_are_counted_as_on_the_cpu(on_cuda: torch.device, average: str):
+def test_groups_are_counted_as_on_the_cpu(on_complete: torch.device, average: str):
     """Of texts and of ids, by labels and by indices on the device, an index out of range included."""
     labels, indices = ["a", "b", "a", "a", "b", "c"], torch.tensor([0, 1, 0, 0, 1, 2])
+    here, there = (
+        GroupedMetric(ChrF(average=average, pad_id=0, device=device), ["a", "b", "c"]) for device in (host, on_complete)
+    )
     for batch in (batch_of(0), (["the cat sat"] * 6, ["the cat", "a cat sat", "the cat sat", "a", "b", "c"])):
-        here, there = (
-            GroupedMetric(ChrF(average=average, pad_id=0, device=device), ["a", "b", "c"])
-            for device in ("cpu", on_cuda)
-        )
+        for metric in (here, there):
+            metric.reset()
         for groups in (labels, indices):
             here.update(*batch, groups)
-            there.update(*move(on_cuda, (*batch, groups)))
-        assert_near(there.compute(), here.compute(), on_cuda, rounding(on_cuda, "ChrF"))
-        there.update(*move(on_cuda, (*batch, indices + 1)))
+            there.update(*move(on_complete, (*batch, groups)))
+        assert_near(there.compute(), here.compute(), on_complete, 1e-12)
+        there.update(*move(on_complete, (*batch, indices + 1)))
         with pytest.raises(ValueError, match="1 indices of groups are out of range"):
             there.compute()
 
 
-IDS_METRICS = {"BLEU": Bleu, "ROUGE": functools.partial(ROUGEScore, **ROUGE), "chrF": ChrF, "overlap": NgramOverlap}
-each_of_ids = pytest.mark.parametrize("name", IDS_METRICS)
-
-
-@each_of_ids
+@each_class
 def test_ids_in_tensors_of_the_device_come_to_the_host_in_one_copy(on_vulkan: torch.device, name: str):
-    here, there = (IDS_METRICS[name](pad_id=0, device=device) for device in ("cpu", on_vulkan))
+    here, there = (METRICS[name](pad_id=0, device=device) for device in (host, on_vulkan))
     ids = [torch.arange(1, length) for length in (5, 9, 7, 1, 12)]
-    here.update(ids, [[one] for one in ids[::-1]])
-    preds, target = move(on_vulkan, (ids, [[one] for one in ids[::-1]]))
+    batch = ids, [[one] for one in ids[::-1]]
+    here.update(*batch)
+    preds, target = move(on_vulkan, batch)
     with crossings() as crossed:
         there.update(preds, target)
     assert len(crossed) == 2, crossed  # and what was counted goes back
     assert_near(there.compute(), here.compute(), on_vulkan, rounding(on_vulkan, name))
 
 
-@each_of_ids
+@each_class
 @pytest.mark.parametrize("options", [{}, {"average": "none"}, {"confidence": 0.9}])
 def test_what_padded_ids_of_a_device_add_comes_to_states_of_the_cpu_in_one_copy(
     on_vulkan: torch.device, name: str, options: dict[str, Any]
 ):
-    here, other = (IDS_METRICS[name](pad_id=0, **options) for _ in range(2))
+    here, other = (METRICS[name](pad_id=0, **options) for _ in range(2))
     for seed, references in ((1, None), (2, 3)):
         batch = batch_of(seed, references)
         there = move(on_vulkan, batch)
@@ -295,7 +256,7 @@ def test_what_padded_ids_of_a_device_add_comes_to_states_of_the_cpu_in_one_copy(
             here.update(*there)
         assert len(crossed) == 1, crossed
         other.update(*batch)
-    assert_near(here.compute(), other.compute(), torch.device("cpu"), 1e-12)
+    assert_near(here.compute(), other.compute(), host, 1e-12)
 
 
 def test_padded_ids_beside_lists_come_to_the_host_in_one_copy(on_vulkan: torch.device):
@@ -305,17 +266,16 @@ def test_padded_ids_beside_lists_come_to_the_host_in_one_copy(on_vulkan: torch.d
     with crossings() as crossed:
         found = functional.bleu_score(there, lists, average="none", pad_id=0)
     assert len(crossed) == 1, crossed
-    assert_near(found, expected, torch.device("cpu"), 1e-12)
+    assert_near(found, expected, host, 1e-12)
 
 
 def test_the_values_of_a_metric_of_ignite_come_to_the_host_in_one_copy(on_vulkan: torch.device):
     from ngram_metrics import ignite
 
-    metric = ignite.ROUGEScore(average="micro", pad_id=0, device=on_vulkan, **ROUGE)
+    metric = ignite.ROUGEScore(average="micro", pad_id=0, device=on_vulkan, rouge_keys=("rouge1", "rouge2", "rougeL"))
     metric.update(move(on_vulkan, batch_of(1)))
     with crossings() as crossed:
-        values = metric.compute()
-    assert len(values) == 9
+        assert len(metric.compute()) == 9
     assert len(crossed) == 2, crossed  # the other is the number of segments
 
 
@@ -329,28 +289,29 @@ class _NoFloat64(TorchDispatchMode):
         return results
 
 
-def dtype_without_float64(device: torch.device) -> torch.dtype:
-    return torch.float64 if device.type == "cpu" else torch.float32
+@pytest.fixture
+def _without_float64(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In place of the package's functions, which ask for MPS: no device has float64."""
+
+    def float_dtype(device: torch.device) -> torch.dtype:
+        return torch.float64 if device.type == "cpu" else torch.float32
+
+    def floats(counts: Any) -> Any:
+        return to_float(counts) if isinstance(counts, np.ndarray) else counts.to(float_dtype(counts.device))
+
+    for module in [module for name, module in sys.modules.items() if name.startswith("ngram_metrics")]:
+        for name, function in (("float_dtype", float_dtype), ("to_float", floats)):
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, function)
 
 
-def floats_without_float64(counts: Any) -> Any:
-    return to_float(counts) if isinstance(counts, np.ndarray) else counts.to(dtype_without_float64(counts.device))
-
-
-#: In place of the package's functions of these names.
-WITHOUT_FLOAT64 = {"float_dtype": dtype_without_float64, "to_float": floats_without_float64}
-
-
-@each_of_ids
+@pytest.mark.usefixtures("_without_float64")
+@each_class
 @pytest.mark.parametrize("average", ["micro", "macro"])
 def test_batches_on_a_device_without_float64_have_the_score_of_the_cpu(
-    on_vulkan: torch.device, name: str, average: str, monkeypatch: pytest.MonkeyPatch
+    on_vulkan: torch.device, name: str, average: str
 ):
-    for module in [module for name, module in sys.modules.items() if name.startswith("ngram_metrics")]:
-        for name_there, function in WITHOUT_FLOAT64.items():
-            if hasattr(module, name_there):
-                monkeypatch.setattr(module, name_there, function)
-    here, there = (IDS_METRICS[name](pad_id=0, average=average, device=device) for device in ("cpu", on_vulkan))
+    here, there = (METRICS[name](pad_id=0, average=average, device=device) for device in (host, on_vulkan))
     for seed in range(3):
         batch = batch_of(seed)
         here.update(*batch)
@@ -358,8 +319,7 @@ def test_batches_on_a_device_without_float64_have_the_score_of_the_cpu(
             there.update(*move(on_vulkan, batch))
     with _NoFloat64():
         found = there.compute()
-    expected = move("cpu", here.compute())
-    for one, other in zip(tree_leaves(found), tree_leaves(expected), strict=True):
+    for one, other in zip(tree_leaves(found), tree_leaves(here.compute()), strict=True):
         assert one.dtype == torch.float32
         assert one.item() == pytest.approx(other.item(), rel=1e-6)
     if average == "macro":
@@ -369,13 +329,13 @@ def test_batches_on_a_device_without_float64_have_the_score_of_the_cpu(
 def test_two_processes_compute_what_one_does(on_vulkan: torch.device):
     from ranks import on_ranks
 
-    results = on_ranks(of_two_ranks, size=2)
-    for name, metric in COUNTED.items():
-        one = metric()
+    results = on_ranks(count_on_two_ranks, size=2)
+    for name, average in OF_TWO_RANKS:
+        one = METRICS[name](average=average)
         for share in SHARES:
             one.update(*share)
         for found in results:
-            assert_near(found[name], one.compute(), torch.device("cpu"), rounding(on_vulkan, name))
+            assert_near(found[f"{name}-{average}"], one.compute(), host, rounding(on_vulkan, name))
 
 
 # All pairs.
@@ -383,28 +343,24 @@ def test_two_processes_compute_what_one_does(on_vulkan: torch.device):
 DOCUMENTS = torch.randint(1, 30, (2, 40, 9), generator=torch.Generator().manual_seed(1))
 
 
-@pytest.fixture(params=["whole", "cut"])
-def _bounds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a device takes in one piece, and the same in many."""
-    if request.param == "cut":
+@pytest.mark.parametrize("cut", [False, True])
+@pytest.mark.parametrize("same", [True, False])
+@pytest.mark.parametrize("name", ["Bleu", "ROUGEScore"])
+def test_all_pairs_score_as_on_the_cpu(
+    on_complete: torch.device, name: str, same: bool, cut: bool, monkeypatch: pytest.MonkeyPatch
+):
+    if cut:  # what a device takes in one piece, in many
         monkeypatch.setattr(pairs, "TABLE_CELLS", 5000)
         monkeypatch.setattr(pair_scores, "COUNTED_CELLS", 300)
         monkeypatch.setattr(pair_scores, "BLOCK_CELLS", 100)
-
-
-@pytest.mark.usefixtures("_bounds")
-@pytest.mark.parametrize("same", [True, False])
-@pytest.mark.parametrize("name", ["bleu", "rougeL"])
-def test_all_pairs_score_as_on_the_cpu(on_complete: torch.device, name: str, same: bool):
-    metric = {"bleu": Bleu, "rougeL": functools.partial(ROUGEScore, rouge_keys="rougeL")}[name]
+    metric = {"Bleu": Bleu, "ROUGEScore": functools.partial(ROUGEScore, rouge_keys="rougeL")}[name]
+    here, there = (metric(pad_id=0, device=device) for device in (host, on_complete))
     one_size = DOCUMENTS[:, :20], DOCUMENTS[:, :20] if same else DOCUMENTS[:, 20:]
     several: Any = [list(DOCUMENTS[0, :9]), list(DOCUMENTS[1, :2]), []], [list(DOCUMENTS[0, 9:12]), [], []]
     for rows in (one_size, several):
-        expected = mbr.pairwise(metric(pad_id=0), *rows)
-        found = mbr.pairwise(metric(pad_id=0, device=on_complete), *move(on_complete, rows))
-        assert_near(found, expected, on_complete, rounding(on_complete, name))
-    there = mbr.decode(metric(pad_id=0, device=on_complete), DOCUMENTS.to(on_complete))
-    assert there.hypotheses[0].device == on_complete
+        found = mbr.pairwise(there, *move(on_complete, rows))
+        assert_near(found, mbr.pairwise(here, *rows), on_complete, rounding(on_complete, name))
+    assert mbr.decode(there, DOCUMENTS.to(on_complete)).hypotheses[0].device == on_complete
 
 
 ROWS = [["a b cd", "b a cd", "cd cd"], ["a b"], ["c", "", "a cd b a"]]
@@ -435,14 +391,15 @@ def test_rows_are_padded_where_they_are(on_complete: torch.device):
 
 
 @pytest.mark.parametrize("test", [paired_bootstrap, paired_approximate_randomization])
-@pytest.mark.parametrize("name", COUNTED)
-def test_paired_tests_find_what_they_find_on_the_cpu(on_complete: torch.device, test: Callable[..., Any], name: str):
+@pytest.mark.parametrize(("name", "average"), OF_TWO_RANKS)
+def test_paired_tests_find_what_they_find_on_the_cpu(on_complete: torch.device, test: Any, name: str, average: str):
     target = DOCUMENTS[0].unsqueeze(1)
     changed = {"base": 3, "close": 4, "far": 8}
     outputs = {system: target[:, 0].where(torch.arange(9) % 9 >= first, 7) for system, first in changed.items()}
 
     def compared(device: Any) -> Any:
-        systems = {system: COUNTED[name](pad_id=0, confidence=0.95, device=device) for system in outputs}
+        make = functools.partial(METRICS[name], average=average, pad_id=0, confidence=0.95, device=device)
+        systems = {system: make() for system in outputs}
         for system, metric in systems.items():
             metric.update(*move(device, (outputs[system], target)))
         documents = [place // 3 for place in range(len(target))]

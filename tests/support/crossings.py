@@ -2,7 +2,7 @@
 
 An update of padded ids on a GPU must not make the host wait for the device, and must not copy from the host. No GPU is
 needed to see whether it does: tensors of torch's ``meta`` device have shapes and no data, so code that reads a value
-fails there. But most of what crosses from the host passes on ``meta`` without an error. Here it is one::
+fails there. But what crosses from the host passes on ``meta`` without an error. Here it is one::
 
     with no_crossings():
         metric.update(preds, target)  # padded ids on meta, or on any other device
@@ -12,13 +12,11 @@ Where a device other than the CPU takes part, this is refused:
 * copies, from the host as by ``ids.to(device)`` and to the host as by ``ids.cpu()``;
 * operands on the CPU, such as an index. A number (a tensor without dimensions) in a pointwise operation is allowed:
   torch passes it by value;
-* ``torch.tensor``, ``as_tensor``, ``asarray``, ``new_tensor`` and ``new`` with data from the host;
+* ``torch.tensor``, ``as_tensor``, ``asarray``, ``new_tensor`` and ``new`` with data from the host. They copy without an
+  operation that a ``TorchDispatchMode`` could see, so a ``TorchFunctionMode`` watches the calls;
 * operations that need a value, such as ``item``, and ``nonzero``, whose result has as many rows as there are values.
 
 ``crossings()`` refuses nothing and lists what crosses, to count it.
-
-The constructors in the third line copy without an operation that a ``TorchDispatchMode`` could see, so a
-``TorchFunctionMode`` watches the calls.
 """
 
 from collections.abc import Callable, Iterator
@@ -74,14 +72,13 @@ class _Operations(TorchDispatchMode):
         self.report = report
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
         operands = _tensors([args, kwargs])
         there = any(map(_is_elsewhere, operands))
-        found = _wrong_operand(function, operands, args, kwargs) if there else ""
-        if found:
-            self.report(f"{function}: {found}")
-        results = function(*args, **kwargs)
-        if operands and not found and any(_is_elsewhere(one) != there for one in _tensors(results)):
+        wrong = _wrong_operand(function, operands) if there else ""
+        if wrong:
+            self.report(f"{function}: {wrong}")
+        results = function(*args, **(kwargs or {}))
+        if operands and not wrong and any(_is_elsewhere(one) != there for one in _tensors(results)):
             self.report(f"{function}: copies between the host and the device")
         return results
 
@@ -95,19 +92,12 @@ def _tensors(tree: Any) -> list[Tensor]:
     return [leaf for leaf in tree_leaves(tree) if isinstance(leaf, Tensor)]
 
 
-def _wrong_operand(function: Any, operands: list[Tensor], args: Any, kwargs: Any) -> str:
+def _wrong_operand(function: Any, operands: list[Tensor]) -> str:
     """Say what is wrong with the operands of an operation on a device; "" if nothing is."""
     name = function._schema.name.partition("::")[2]
     takes_numbers = torch.Tag.pointwise in function.tags or name in {"fill_", "masked_fill_", *INDEXING}
-    for operand in operands:
-        if not _is_elsewhere(operand) and (operand.dim() or not takes_numbers):
-            return "an operand is on the host"
-    if name == "repeat_interleave":
-        needs_value = kwargs.get("output_size") is None
-    elif name == "segment_reduce":
-        needs_value = not kwargs.get("unsafe")
-    elif name in INDEXING:
-        needs_value = any(index is not None and index.dtype in (torch.bool, torch.uint8) for index in args[1])
-    else:
-        needs_value = bool({torch.Tag.dynamic_output_shape, torch.Tag.data_dependent_output} & set(function.tags))
-    return "the host has to know a value" if needs_value else ""
+    if any(not _is_elsewhere(operand) and (operand.dim() or not takes_numbers) for operand in operands):
+        return "an operand is on the host"
+    # With indices, or the size of its output, these read nothing; `meta` refuses masks, and to go without the size.
+    may_read = {torch.Tag.dynamic_output_shape, torch.Tag.data_dependent_output} & set(function.tags)
+    return "the host has to know a value" if may_read and name not in {"repeat_interleave", *INDEXING} else ""
