@@ -6,15 +6,18 @@ first and the compiled scores on these devices too, and CUDA captures graphs of 
 """
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
 from crossings import crossings, no_crossings
+from metrics.apis import FUNCTIONS
 from metrics.cases import CASES, Case, assert_same, assert_same_states, states_of
 from real_devices import (
     METRICS,
     assert_near,
+    batch_of,
     capture,
     each_metric_and_average,
     fixture_of,
@@ -22,13 +25,13 @@ from real_devices import (
     no_waiting,
     rounding,
 )
-from rewards import PADDED, REWARDS, batch_of
 from torch import Tensor
 from torch._dynamo.testing import CompileCounterWithBackend
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._pytree import tree_leaves
 
 from ngram_metrics import NgramOverlap
+from ngram_metrics.functional import bleu_score, get_score, ngram_overlap
 
 #: Where nothing may wait, and where scores are compiled.
 quiet, compiled_for = fixture_of("meta", "vulkan", "cuda"), fixture_of("cpu", "vulkan", "cuda")
@@ -39,9 +42,9 @@ on_cuda = fixture_of("cuda")
 def test_padded_ids_are_counted_and_scored_without_crossing_between_host_and_device(
     quiet: torch.device, name: str, average: str
 ):
-    metric = METRICS[name](average=average, device=quiet, **PADDED)
-    shapes = ((3, None), (2, 1), (3, 3), (2, 3))
-    batches = [move(quiet, batch_of(0, segments, references=references)) for segments, references in shapes]
+    metric = METRICS[name](average=average, device=quiet, pad_id=0)
+    shapes = ((3, None), (2, 1), (3, 14), (2, 14))  # so many that nine orders need two keys
+    batches = [move(quiet, batch_of(0, references, segments=segments)) for segments, references in shapes]
     if quiet.type != "meta":
         for batch in batches:  # what is loaded once may be waited for
             metric(*batch)
@@ -61,8 +64,8 @@ def test_padded_ids_are_counted_and_scored_without_crossing_between_host_and_dev
 @pytest.mark.parametrize("average", ["micro", "macro", "none"])
 @pytest.mark.parametrize("samples", [1, 4])
 def test_samples_are_counted_without_crossing(average: str, samples: int):
-    metric = NgramOverlap(average=average, device="meta", **PADDED)
-    batch = move("meta", batch_of(0, references=None, samples=samples))
+    metric = NgramOverlap(average=average, device="meta", pad_id=0)
+    batch = move("meta", batch_of(0, None, samples))
     with no_crossings():
         metric.update(*batch)
         metric.compute()
@@ -71,7 +74,7 @@ def test_samples_are_counted_without_crossing(average: str, samples: int):
 @pytest.mark.parametrize("name", METRICS)
 def test_padded_ids_with_an_interval_are_counted_without_crossing(name: str):
     """Intervals are drawn on the CPU, so ``compute`` waits."""
-    metric = METRICS[name](average="macro", confidence=0.9, device="meta", **PADDED)
+    metric = METRICS[name](average="macro", confidence=0.9, device="meta", pad_id=0)
     batch = move("meta", batch_of(0))
     with no_crossings():
         metric.update(*batch)
@@ -84,7 +87,7 @@ LISTS = [[5, 7, 5, 8], [6], []], [[[5, 7, 8], [5]], [[6, 7], [6]], [[1, 2]]]
 @each_metric_and_average
 @pytest.mark.parametrize("batch", [TEXT, LISTS], ids=["text", "lists"])
 def test_what_the_host_counts_goes_to_the_device_in_one_copy(name: str, average: str, batch: Any):
-    metric = METRICS[name](average=average, device="meta", **(PADDED if batch is LISTS else {}))
+    metric = METRICS[name](average=average, device="meta", pad_id=0 if batch is LISTS else None)
     for times in (1, 20):
         with crossings() as crossed:
             metric.update(*(side * times for side in batch))
@@ -93,6 +96,20 @@ def test_what_the_host_counts_goes_to_the_device_in_one_copy(name: str, average:
 
 # One graph a shape.
 
+SMALL = {"segments": 3, "width": 6}
+#: A score of each segment, as rewards are, or of all, and what its batches are beside the seed.
+REWARDS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    **{
+        name: (functools.partial(FUNCTIONS[make.func], average="none", pad_id=0, **make.keywords), SMALL)
+        for name, make in METRICS.items()
+    },
+    "corpus bleu": (functools.partial(bleu_score, average="micro", pad_id=0), {**SMALL, "references": None}),
+    "samples": (functools.partial(ngram_overlap, ngram=2, average="none", pad_id=0), {**SMALL, "samples": 2}),
+    "get_score": (
+        lambda preds, target: get_score(target, preds, 0, 2),
+        {**SMALL, "samples": 2, "references": None},
+    ),
+}
 each_reward = pytest.mark.parametrize("reward", REWARDS)
 
 

@@ -16,6 +16,7 @@ import copy
 import functools
 import sys
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -24,16 +25,15 @@ import torch
 from crossings import crossings
 from metrics.cases import CASES, Case, each_kind_of_state, states_of
 from real_devices import (
+    CLASSES,
     METRICS,
-    OF_TWO_RANKS,
-    SHARES,
     assert_near,
-    count_on_two_ranks,
+    batch_of,
+    device,
     each_class,
     each_metric_and_average,
     fixture_of,
     move,
-    ragged_ids,
     rounding,
 )
 from torch import Tensor
@@ -54,13 +54,6 @@ on_complete = fixture_of("vulkan", "cuda")
 host = torch.device("cpu")
 lengths = functools.partial(common_subsequence_lengths, pad_id=0)
 _search = torch.searchsorted
-
-
-def batch_of(seed: int, references: int | None = None, wide: bool = False, width: int = 12) -> tuple[Tensor, Tensor]:
-    """Six segments of ids 1 to 5, or near 2^62, which 0 pads; None for one reference each."""
-    shape = (6, width - 2) if references is None else (6, references, width - 2)
-    draw = functools.partial(ragged_ids, words=5, shift=wide * 2**62)
-    return draw(seed, 6, width), draw(seed + 9, *shape)
 
 
 def life(make: Callable[..., Any], batches: Any, here: Any, elsewhere: Any) -> tuple[list[Any], Any]:
@@ -92,7 +85,7 @@ def assert_same_lives(make: Callable[..., Any], batches: Any, device: torch.devi
 
 @each_metric_and_average
 def test_metrics_go_through_their_lives_as_on_the_cpu(on_each: torch.device, name: str, average: str):
-    batches = batch_of(0), batch_of(1, 3, wide=True), batch_of(2, 14)
+    batches = batch_of(0, None), batch_of(1, 3, wide=True), batch_of(2, 14)
     assert_same_lives(functools.partial(METRICS[name], average=average, pad_id=0), batches, on_each)
 
 
@@ -136,18 +129,13 @@ def test_updates_read_nothing_and_compile_one_program_for_a_shape(on_xla: torch.
     assert_near(metric.compute(), expected.compute(), on_xla, 1e-12)
 
 
-@pytest.mark.parametrize("ngram", [1, 4, 9])
 @pytest.mark.parametrize("wide", [False, True])
-def test_matches_are_those_of_the_cpu(on_each: torch.device, wide: bool, ngram: int):
-    count = functools.partial(clipped_matches, ngram=ngram, pad_id=0)
-    for references in (None, 3, 14):
-        batch = batch_of(7, references, wide)
-        assert_near(count(*move(on_each, batch)), count(*batch), on_each)
-
-
-@pytest.mark.parametrize("wide", [False, True])
-def test_subsequences_of_one_word_are_those_of_the_cpu(on_each: torch.device, wide: bool):
-    batch = batch_of(8, wide=wide)
+def test_padded_ids_are_counted_as_on_the_cpu(on_each: torch.device, wide: bool):
+    matches = functools.partial(clipped_matches, pad_id=0)
+    for references, ngram in product((None, 3, 14), (1, 4, 9)):
+        batch = batch_of(7, references, wide=wide)
+        assert_near(matches(*move(on_each, batch), ngram), matches(*batch, ngram), on_each)
+    batch = batch_of(8, None, wide=wide)
     assert_near(lengths(*move(on_each, batch)), lengths(*batch), on_each)
 
 
@@ -156,15 +144,16 @@ def test_subsequences_of_one_word_are_those_of_the_cpu(on_each: torch.device, wi
 
 @pytest.mark.parametrize("width", [70, 700])
 def test_subsequences_of_many_words_are_those_of_the_cpu(on_complete: torch.device, width: int):
-    batch = batch_of(9, width=width)
+    batch = batch_of(9, None, width=width)
     assert_near(lengths(*move(on_complete, batch)), lengths(*batch), on_complete)
 
 
 @pytest.mark.parametrize("corpus", [False, True])
-@pytest.mark.parametrize("order", [1, 3, 12])
-def test_ngrams_are_counted_as_on_the_cpu(on_complete: torch.device, order: int, corpus: bool):
-    ids, _ = batch_of(order)
-    assert_near(ngram_counts(ids.to(on_complete), order, 0, corpus), ngram_counts(ids, order, 0, corpus), on_complete)
+def test_ngrams_are_counted_as_on_the_cpu(on_complete: torch.device, corpus: bool):
+    for order in (1, 3, 12):
+        ids, _ = batch_of(order)
+        counts = ngram_counts(ids.to(on_complete), order, 0, corpus)
+        assert_near(counts, ngram_counts(ids, order, 0, corpus), on_complete)
 
 
 @each_kind_of_state
@@ -218,7 +207,7 @@ def test_groups_are_counted_as_on_the_cpu(on_complete: torch.device, average: st
     here, there = (
         GroupedMetric(ChrF(average=average, pad_id=0, device=device), ["a", "b", "c"]) for device in (host, on_complete)
     )
-    for batch in (batch_of(0), (["the cat sat"] * 6, ["the cat", "a cat sat", "the cat sat", "a", "b", "c"])):
+    for batch in (batch_of(0, None), (["the cat sat"] * 6, ["the cat", "a cat sat", "the cat sat", "a", "b", "c"])):
         for metric in (here, there):
             metric.reset()
         for groups in (labels, indices):
@@ -313,7 +302,7 @@ def test_batches_on_a_device_without_float64_have_the_score_of_the_cpu(
 ):
     here, there = (METRICS[name](pad_id=0, average=average, device=device) for device in (host, on_vulkan))
     for seed in range(3):
-        batch = batch_of(seed)
+        batch = batch_of(seed, None)
         here.update(*batch)
         with _NoFloat64():
             there.update(*move(on_vulkan, batch))
@@ -326,11 +315,30 @@ def test_batches_on_a_device_without_float64_have_the_score_of_the_cpu(
         assert (there.score_sum.dtype, there.score_sum.device.type) == (torch.float64, "cpu")
 
 
+#: What each of two processes counts, with metrics of every kind of state.
+SHARES = (
+    (["the cat sat here", "a b"], [["the cat sat down"], ["a", "b a"]]),
+    (["the dog ran home"], [["the dog ran", "the dog ran home"]]),
+)
+SUMS = [*product(CLASSES, ("micro",)), ("ChrF", "macro")]
+
+
+def count_on_two_ranks() -> dict[str, Any]:
+    """What a process computes of all shares, on the CPU."""
+    vulkan, values = device("vulkan"), {}
+    for name, average in SUMS:
+        metric = METRICS[name](average=average, device=vulkan)
+        metric.update(*SHARES[torch.distributed.get_rank()])
+        values[f"{name}-{average}"] = metric.compute()
+        assert metric.row.device == vulkan
+    return move("cpu", values)
+
+
 def test_two_processes_compute_what_one_does(on_vulkan: torch.device):
     from ranks import on_ranks
 
     results = on_ranks(count_on_two_ranks, size=2)
-    for name, average in OF_TWO_RANKS:
+    for name, average in SUMS:
         one = METRICS[name](average=average)
         for share in SHARES:
             one.update(*share)
@@ -391,7 +399,7 @@ def test_rows_are_padded_where_they_are(on_complete: torch.device):
 
 
 @pytest.mark.parametrize("test", [paired_bootstrap, paired_approximate_randomization])
-@pytest.mark.parametrize(("name", "average"), OF_TWO_RANKS)
+@pytest.mark.parametrize(("name", "average"), SUMS)
 def test_paired_tests_find_what_they_find_on_the_cpu(on_complete: torch.device, test: Any, name: str, average: str):
     target = DOCUMENTS[0].unsqueeze(1)
     changed = {"base": 3, "close": 4, "far": 8}
