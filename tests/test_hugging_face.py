@@ -67,19 +67,14 @@ def test_batches_are_counted_one_by_one(tokenizer, prediction, as_torch):
             assert values == ({} if row < len(TEXTS) - 1 else pytest.approx(expected, abs=1e-12))
 
 
-def test_what_was_counted_is_forgotten_after_a_reset(tokenizer, prediction):
-    compute_metrics = ComputeMetrics(ChrF(), tokenizer)
-    expected = compute_metrics(prediction)
-    compute_metrics((prediction.predictions[:2], prediction.label_ids[:2]), compute_result=False)
-    compute_metrics.reset()
-    assert compute_metrics(prediction) == expected
-
-
 @pytest.mark.parametrize("compute_result", [True, False])
 def test_an_evaluation_that_breaks_off_leaves_no_counts(tokenizer, prediction, compute_result):
     compute_metrics = ComputeMetrics(ChrF(), tokenizer)
     expected = ComputeMetrics(ChrF(), tokenizer)(prediction)
     swapped = transformers.EvalPrediction(prediction.predictions[[2, 1, 0]], prediction.label_ids)
+    compute_metrics(swapped, compute_result=False)
+    compute_metrics.reset()  # after an error between two calls
+    assert compute_metrics(prediction) == expected
     for wrong, error in (
         ((np.zeros((2, 3)), prediction.label_ids), TypeError),
         ((prediction.predictions, prediction.label_ids[:2]), ValueError),
@@ -209,13 +204,15 @@ def test_groups_are_those_of_the_data_set_batch_by_batch(tokenizer, prediction):
         assert values["bleu"] == pytest.approx(bleu_score(TEXTS, REFERENCES).item())
 
 
-def test_wrong_outputs_are_told(tokenizer, prediction):
+def test_wrong_options_are_told(tokenizer, prediction):
     with pytest.warns(UserWarning, match=r"samples and outputs are not written: expected a call of attach\(trainer\)"):
         ComputeMetrics(ChrF(), tokenizer, samples=1)(prediction)
     for sources in (["a", "b"], ["a", "b", "c", "d"]):
         scores = ComputeMetrics(ChrF(), tokenizer, samples=1, sources=sources)
         with pytest.raises(ValueError, match=rf"^3 segments and {len(sources)} sources: expected as many$"):
             scores(prediction)
+    with pytest.raises(ValueError, match="the metric chrf has average='none'"):
+        ComputeMetrics({"chrf": ChrF(average="none")})
     with pytest.raises(TypeError, match="the metric x is a BLEUScore of torchmetrics"):
         ComputeMetrics({"x": BLEUScore()}, samples=1)
     clashing = {"bleu": Bleu(), "bleu_length_ratio": ChrF()}
@@ -225,6 +222,9 @@ def test_wrong_outputs_are_told(tokenizer, prediction):
 
 ROW = np.ones((1, 2), int)
 LOGITS = np.ones((1, 2, 3), int)
+NO_ROWS = ValueError, "^predictions or label_ids are no rows of integers of one width"
+NOT_DENSE = TypeError, "nested, quantized or sparse tensor: expected a dense"
+NESTED = torch.nested.nested_tensor([torch.arange(2)], layout=torch.jagged)
 
 
 @pytest.mark.parametrize(
@@ -233,6 +233,11 @@ LOGITS = np.ones((1, 2, 3), int)
         (([ROW], ROW), ValueError, "^expected as many batches of labels as of predictions, 1$"),
         (([ROW] * 2, [ROW]), ValueError, "^expected as many batches of labels as of predictions, 2$"),
         ((LOGITS, ROW), ValueError, r"ids of shape \(1, 2, 3\): expected \(segments"),
+        (
+            (LOGITS / 2, ROW),
+            TypeError,
+            r"logits, torch.float64 of shape \(1, 2, 3\): expected ids.*predict_with_generate",
+        ),
         (((ROW, ROW), ROW), ValueError, "^a tuple has several arrays of ids: expected one"),
         # The second array is no ids: of a cache only the first array is read, and this one is of logits.
         (((LOGITS, ROW), ROW), ValueError, "^a tuple has several arrays of ids: expected one"),
@@ -240,31 +245,14 @@ LOGITS = np.ones((1, 2, 3), int)
         (([], []), ValueError, r"^ids of shape \(0,\): expected"),
         ({"predictions": 1}, TypeError, "dict: expected an EvalPrediction, or"),
         ((1, 2, 3), TypeError, "tuple: expected an EvalPrediction, or"),
+        *((sides, *NO_ROWS) for ids in ([[1, 2], [3]], [[1, None]]) for sides in ((ids, ROW), (ROW, ids))),
+        ((np.array([[1, 2], [3]], object), ROW), *NO_ROWS),
+        *((sides, *NOT_DENSE) for sides in ((torch.eye(2, dtype=int).to_sparse(), ROW), (ROW, NESTED))),
     ],
 )
 def test_what_is_no_evaluation_is_refused(tokenizer, wrong, error, words):
     with pytest.raises(error, match=words):
         ComputeMetrics(ChrF(), tokenizer)(wrong)
-
-
-NO_ROWS = ValueError, "^predictions or label_ids are no rows of integers of one width"
-NOT_DENSE = TypeError, "nested, quantized or sparse tensor: expected a dense"
-#: What is no dense tensor, and its error.
-NO_IDS = {
-    "ragged": ([[1, 2], [3]], *NO_ROWS),
-    "objects": (np.array([[1, 2], [3]], object), *NO_ROWS),
-    "None": ([[1, None]], *NO_ROWS),
-    "sparse": (torch.eye(2, dtype=torch.int64).to_sparse(), *NOT_DENSE),
-    "nested": (torch.nested.nested_tensor([torch.arange(2), torch.arange(1)], layout=torch.jagged), *NOT_DENSE),
-}
-
-
-@pytest.mark.parametrize(("ids", "error", "words"), NO_IDS.values(), ids=NO_IDS)
-def test_what_is_no_dense_tensor_is_refused(ids, error, words):
-    whole = np.array([[1, 2], [3, 4]])
-    for sides in ((ids, whole), (whole, ids)):
-        with pytest.raises(error, match=words):
-            ComputeMetrics(ChrF(pad_id=0))(sides)
 
 
 def test_ids_are_scored_as_they_are_and_caches_are_left_out(prediction):
@@ -273,17 +261,6 @@ def test_ids_are_scored_as_they_are_and_caches_are_left_out(prediction):
         with_cache = transformers.EvalPrediction((prediction.predictions, cache), prediction.label_ids)
         assert compute_metrics(with_cache) == compute_metrics(prediction)
     assert 0 < compute_metrics(prediction)["NgramOverlap"] < 1
-
-
-def test_logits_and_metrics_without_a_number_are_refused(tokenizer):
-    logits = transformers.EvalPrediction(np.zeros((2, 3, 9), np.float32), np.zeros((2, 3), np.int64))
-    compute_metrics = ComputeMetrics(ChrF(), tokenizer)
-    with pytest.raises(
-        TypeError, match=r"logits, torch.float32 of shape \(2, 3, 9\): expected ids.*predict_with_generate"
-    ):
-        compute_metrics(logits)
-    with pytest.raises(ValueError, match=r"the metric chrf has average='none'"):
-        ComputeMetrics({"chrf": ChrF(average="none")})
 
 
 def conversation(text):
@@ -330,15 +307,14 @@ def test_one_value_of_several_is_the_reward():
     assert reward.__name__ == "rougeL_recall"
 
 
+NO_TEXT = "expected text, or messages of which the last has text$"
+
+
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
         ({"completions": ["a"], "target": ["a"]}, ValueError, r"no column 'reference': .*\['target'\]"),
-        (
-            {"completions": ["a"], "completion_ids": ["a"]},
-            ValueError,
-            r"no column 'reference': expected reward\(completions=\[",
-        ),
+        ({"completions": ["a"]}, ValueError, r"no column 'reference': expected reward\(completions=\["),
         ({"completions": ["a", 5], "reference": ["a", "b"]}, TypeError, "completion 1 is 5: expected text"),
         ({"completions": [["a", "b"]], "reference": ["a"]}, TypeError, "completion 0 is .*'b'"),
         (
@@ -347,17 +323,22 @@ def test_one_value_of_several_is_the_reward():
             r"a missing value \(None\) at the reference of",
         ),
         *(
-            (
-                {"completions": ["a", completion], "reference": ["a", reference]},
-                TypeError,
-                rf"^{name} 1 is .*: expected text, or messages of which the last has text$",
-            )
-            for completion, reference, name in (
-                (conversation([{"type": "text", "text": "a"}]), "a", "completion"),
-                ([], "a", "completion"),
-                ("a", conversation(None), "the reference of completion"),
-                ("a", [], "the reference of completion"),
-            )
+            ({"completions": ["a", text], "reference": ["a", "a"]}, TypeError, f"^completion 1 is .*: {NO_TEXT}")
+            for text in (conversation([{"type": "text", "text": "a"}]), [])
+        ),
+        *(
+            ({"completions": ["a"], "reference": [text]}, TypeError, f"^the reference of completion 0 is .*: {NO_TEXT}")
+            for text in (conversation(None), [])
+        ),
+        (
+            {"completions": ["a"], "reference": []},
+            ValueError,
+            "^completions has 1 item and reference has 0: expected as",
+        ),
+        (
+            {"completion_ids": [[1]], "reference": ["a"]},
+            ValueError,
+            r"^completions has 0 items and .* \(from_ids is False\)$",
         ),
     ],
 )
@@ -366,18 +347,11 @@ def test_what_cannot_be_rewarded_is_refused(given, error, message):
         Reward(ChrF())(**given)
 
 
-@pytest.mark.parametrize(
-    ("from_ids", "given", "reference", "message"),
-    [
-        (False, {"completions": ["a"]}, [], r"^completions has 1 item and reference has 0: expected as many "),
-        (False, {"completion_ids": [[1]]}, ["a"], r"^completions has 0 items and .* \(from_ids is False\)$"),
-        (True, {"completions": ["a"]}, [[1]], r"^completion_ids has 0 items and .* \(from_ids is True\)$"),
-        (True, {}, [None], r"^completion_ids has 0 items and reference has 1"),
-    ],
-)
-def test_as_many_completions_as_references_are_rewarded(from_ids, given, reference, message):
-    with pytest.raises(ValueError, match=message):
-        Reward(ChrF(), from_ids=from_ids)(reference=reference, **given)
+@pytest.mark.parametrize("given", [{"completions": ["a"], "reference": [[1]]}, {"reference": [None]}])
+def test_as_many_ids_as_references_are_rewarded(given):
+    words = r"^completion_ids has 0 items and reference has 1: .* \(from_ids is True\)$"
+    with pytest.raises(ValueError, match=words):
+        Reward(ChrF(), from_ids=True)(**given)
 
 
 def test_a_completion_without_content_is_an_empty_text():
@@ -413,11 +387,9 @@ def test_a_value_has_the_name_of_its_metric_whatever_the_others(tokenizer, predi
     metrics = {"a": ChrF(confidence=0.9), "b": ChrF(word_order=2, confidence=0.9)}
     others = {"of_torchmetrics": BLEUScore(), "rouge_of_torchmetrics": OtherROUGEScore(rouge_keys="rougeL")}
     values = ComputeMetrics({**metrics, **others}, tokenizer)(prediction)
-    of_rouge = [f"rouge_of_torchmetrics_rougeL_{part}" for part in ("fmeasure", "precision", "recall")]
-    assert set(values) == {f"{name}{end}" for name in metrics for end in ("", "_low", "_high")} | {
-        "of_torchmetrics",
-        *of_rouge,
-    }
+    of_rouge = {f"rouge_of_torchmetrics_rougeL_{part}" for part in ("fmeasure", "precision", "recall")}
+    ends = {f"{name}{end}" for name in metrics for end in ("", "_low", "_high")}
+    assert set(values) == ends | of_rouge | {"of_torchmetrics"}
 
 
 class Letters:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sacrebleu
 import torch
 from metrics.cases import (
     CASES,
@@ -23,7 +22,7 @@ from torchmetrics import MetricCollection
 from torchmetrics.text import BLEUScore
 from torchmetrics.wrappers import Running
 
-from ngram_metrics import Bleu, ChrF, GroupedMetric
+from ngram_metrics import Bleu, GroupedMetric
 from ngram_metrics.functional import bleu_score
 
 
@@ -113,6 +112,9 @@ def _expected(kind: str, batches: tuple[Batch, ...]) -> dict[str, Any]:
     return collection.compute()
 
 
+LANGUAGES = ("de", "fr")
+
+
 class _Model(LightningModule):
     """As in docs and examples: update per step, log and reset at the end of the epoch."""
 
@@ -120,6 +122,7 @@ class _Model(LightningModule):
         super().__init__()
         self.layer = torch.nn.Linear(4, 1)
         self.metrics, self.alone = _collection(kind), KINDS[kind][0].make("macro")
+        self.grouped = GroupedMetric(KINDS[kind][0].make("macro"), LANGUAGES)
         self.values: list[dict[str, torch.Tensor]] = []
         self.dtypes: list[torch.dtype] = []
 
@@ -134,18 +137,22 @@ class _Model(LightningModule):
         self.dtypes.append(self.layer(torch.ones(1, 4, dtype=self.layer.weight.dtype)).dtype)
         self.metrics.update(*batch)
         self.alone.update(*batch)
+        self.grouped.update(*batch, [LANGUAGES[index % 2]] * len(batch[0]))
         self.log("alone", self.alone, on_step=False, on_epoch=True, batch_size=1)
 
     def on_validation_epoch_end(self) -> None:
         self.values.append({name: value.clone() for name, value in self.metrics.compute().items()})
         self.metrics.reset()
-        self.log_dict(self.values[-1])
+        self.log_dict({**self.values[-1], **self.grouped.compute()})
+        self.grouped.reset()
 
 
 @pytest.mark.parametrize(("kind", "precision"), [("text", "bf16-mixed"), ("ids", "bf16-true")])
 def test_every_validation_epoch_of_a_fit_logs_the_exact_values(kind: str, precision: str, tmp_path: Path):
-    model, batches = _Model(kind), KINDS[kind][0].batches
-    fitting = trainer(tmp_path, precision=precision, max_epochs=2, num_sanity_val_steps=1)
+    """Of each language too, though no batch has both."""
+    model, batches, case = _Model(kind), KINDS[kind][0].batches, KINDS[kind][0]
+    stopping = EarlyStopping(monitor="bleu_mean", mode="max", patience=1)
+    fitting = trainer(tmp_path, precision=precision, max_epochs=9, num_sanity_val_steps=1, callbacks=[stopping])
     fitting.fit(model, Batches([torch.ones(2, 4)]), Batches(batches))
     assert set(model.dtypes) == {torch.bfloat16}
 
@@ -153,59 +160,10 @@ def test_every_validation_epoch_of_a_fit_logs_the_exact_values(kind: str, precis
     assert_same(sanity, _expected(kind, batches[:1]))
     assert_same(first, _expected(kind, batches))
     assert_same(second, first)
-    logged = {name: value for name, value in fitting.callback_metrics.items() if name != "alone"}
-    assert logged.keys() == first.keys()
-    for name, value in logged.items():
-        assert float(value) == pytest.approx(float(first[name]), abs=1e-6)
-    alone = float(KINDS[kind][0].value("macro"))
-    assert float(fitting.callback_metrics["alone"]) == pytest.approx(alone, abs=1e-6)
-
-
-class _Multilingual(LightningModule):
-    """Learns that the right translation of word i is word i, in three languages."""
-
-    LANGUAGES = ("de", "fr", "cs")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.translate = torch.nn.Embedding(9, 9)
-        self.chrf = GroupedMetric(ChrF(), self.LANGUAGES)
-        self.written: list[tuple[str, str, str]] = []
-        self.epochs: list[dict[str, float]] = []
-
-    def training_step(self, batch: tuple[torch.Tensor, list[str]], index: int) -> torch.Tensor:
-        return torch.nn.functional.cross_entropy(self.translate(batch[0]).flatten(0, 1), batch[0].flatten())
-
-    def validation_step(self, batch: tuple[torch.Tensor, list[str]], index: int) -> None:
-        source, languages = batch
-        sides = (self.translate(source).argmax(-1).tolist(), source.tolist())
-        preds, target = ([" ".join(f"word{'abcdefghi'[i]}" for i in row) for row in side] for side in sides)
-        self.chrf.update(preds, target, languages)
-        self.written += zip(preds, target, languages, strict=True)
-
-    def on_validation_epoch_end(self) -> None:
-        self.log_dict({f"val/{name}": value for name, value in self.chrf.compute().items()})
-        self.chrf.reset()
-        self.epochs.append({})
-        for language in self.LANGUAGES:
-            preds, target = zip(*(pair[:2] for pair in self.written if pair[2] == language), strict=True)
-            self.epochs[-1][language] = sacrebleu.corpus_chrf(preds, [target]).score / 100
-        self.written = []
-
-    def configure_optimizers(self) -> torch.optim.Optimizer:
-        return torch.optim.Adam(self.parameters(), lr=0.05)
-
-
-def test_a_multilingual_run_stops_early_on_the_mean_of_its_languages(tmp_path: Path):
-    """No batch has all languages."""
-    torch.manual_seed(0)
-    batches = [(torch.randint(9, (2, 5)), list(pair)) for pair in (("de", "fr"), ("fr", "fr"), ("cs", "de"))]
-    stopping = EarlyStopping(monitor="val/chrf_mean", mode="max", patience=2)
-    model, fitting = _Multilingual(), trainer(tmp_path, max_epochs=50, num_sanity_val_steps=0, callbacks=[stopping])
-    fitting.fit(model, Batches(batches), Batches(batches))
-    means = [sum(epoch.values()) / 3 for epoch in model.epochs]
-    assert means[0] < 0.6 < max(means)
-    assert stopping.best_score.item() == pytest.approx(max(means), abs=1e-6)
-    assert stopping.stopped_epoch == means.index(max(means)) + 2 == len(means) - 1
-    for language, score in model.epochs[-1].items():
-        assert fitting.callback_metrics[f"val/chrf_{language}"].item() == pytest.approx(score, abs=1e-6)
+    alone, of_languages = case.value("macro"), [case.value("macro", batches[start::2]) for start in range(2)]
+    grouped = {"mean": sum(of_languages) / 2, "all": alone, **dict(zip(LANGUAGES, of_languages, strict=True))}
+    expected = {**first, "alone": alone, **{f"bleu_{name}": value for name, value in grouped.items()}}
+    assert {name: float(value) for name, value in fitting.callback_metrics.items()} == pytest.approx(
+        {name: float(value) for name, value in expected.items()}, abs=1e-6
+    )
+    assert stopping.best_score.item() == pytest.approx(float(grouped["mean"]), abs=1e-6)
