@@ -145,8 +145,8 @@ def test_one_tokenizer_shares_a_group_and_others_never_do(kind: str):
     batches, (is_one, *pair) = [ONE_LETTER, *TEXT, PRINTED_TEXT], TOKENIZERS[kind]
     x, y = (_alone(tokenizer, batches) for tokenizer in pair)
     assert torch.equal(x, y) == is_one
-    collection = MetricCollection({name: Bleu(tokenizer=one) for name, one in zip("xy", pair, strict=True)})
-    for collection in (collection, collection.clone()):
+    metrics = MetricCollection({name: Bleu(tokenizer=one) for name, one in zip("xy", pair, strict=True)})
+    for collection in (metrics, metrics.clone()):
         groups, values = _run(collection, batches)
         assert groups == ([{"x", "y"}] if is_one else [{"x"}, {"y"}])
         assert_same(values, {"x": x, "y": y})
@@ -182,5 +182,5 @@ def test_a_copy_has_the_number_of_its_own_callables(copied: Callable[[Bleu], Ble
     ],
 )
 def test_equal_settings_and_they_alone_are_equal_states(equal: bool, first: dict[str, Any], second: dict[str, Any]):
-    """Not by the number of this process alone: by what is saved and merged, too. test_settings_digest.py has the rest."""
+    """By what is saved and merged, not by the number of this process alone; test_settings_digest.py has the rest."""
     assert torch.equal(Bleu(2, **first).settings, Bleu(2, **second).settings) == equal

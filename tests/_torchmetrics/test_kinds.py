@@ -14,19 +14,15 @@ from ngram_metrics import ignite as for_ignite
 
 # Every word is one character, so that chrF takes the tokens as well.
 TEXT: Batch = (["t c s", "a d"], [["t c s w", "a c"], ["a d r"]])
-TOKENS: Batch = (
-    [text.split() for text in TEXT[0]],
-    [[reference.split() for reference in references] for references in TEXT[1]],
-)
-_NUMBERS = {word: number for number, word in enumerate("tcsadwr")}
-IDS: Batch = (
-    [[_NUMBERS[word] for word in tokens] for tokens in TOKENS[0]],
-    [[[_NUMBERS[word] for word in reference] for reference in references] for references in TOKENS[1]],
-)
 NOTHING: Batch = ([], [])
-KINDS = {"text": TEXT, "tokens": TOKENS, "ids": IDS}
 
 
+def _read(tokenizer: Callable[[str], list[Any]]) -> Batch:
+    preds, target = TEXT
+    return list(map(tokenizer, preds)), [list(map(tokenizer, references)) for references in target]
+
+
+KINDS = {"text": TEXT, "tokens": _read(str.split), "ids": _read(lambda text: [ord(word) for word in text.split()])}
 #: Every class of both frameworks that takes any kind.
 CLASSES = [
     getattr(package, name)

@@ -194,7 +194,10 @@ def loaded(states: dict[str, Any], **options: Any) -> tuple[int, list[str]]:
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         metric.load_state_dict(states)
-    return int(metric.segments), [str(warning.message) for warning in warned]
+    segments = int(metric.segments)
+    metric.update(*TEXT[0])
+    assert metric.segments == segments + len(TEXT[0][0])
+    return segments, [str(warning.message) for warning in warned]
 
 
 def saved(batch: Batch | None, **options: Any) -> dict[str, Any]:

@@ -34,14 +34,7 @@ def options(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 class Api(NamedTuple):
-    """A metric, and where it is called.
-
-    Attributes:
-        name: that of its entry in the registry.
-        entry: the entry.
-        metric: the class for torchmetrics.
-        function: that of ``functional``.
-    """
+    """A metric by its name in the registry, its class for torchmetrics, and its function of ``functional``."""
 
     name: str
     entry: MetricEntry
@@ -63,9 +56,10 @@ class Api(NamedTuple):
         ]
 
 
-def _caller(make: Callable[..., Any], candidates: list[Any], body: Callable[[Any], Any] = inspect.unwrap) -> Any:
-    """The one that calls the function that makes a metric; of several that with most of its options."""
-    callers = [one for one in candidates if make.__name__ in body(one).__code__.co_names]
+def _caller(make: Callable[..., Any], candidates: list[Any]) -> Any:
+    """The class or function that calls the function that makes a metric; of several that with most of its options."""
+    bodies = {one: one.__init__ if isinstance(one, type) else inspect.unwrap(one) for one in candidates}
+    callers = [one for one, body in bodies.items() if make.__name__ in body.__code__.co_names]
     return max(callers, key=lambda one: len(options(one).keys() & options(make).keys()), default=None)
 
 
@@ -73,12 +67,7 @@ _CLASSES = [getattr(ngram_metrics, name) for name in METRICS]
 _FUNCTIONS = [getattr(functional, name) for name in functional.__all__]
 #: The metrics by name. chrF++ is chrF with another option.
 APIS = {
-    name: Api(
-        name,
-        entry,
-        _caller(entry.make, _CLASSES, lambda one: one.__init__),
-        _caller(entry.make, _FUNCTIONS),
-    )
+    name: Api(name, entry, _caller(entry.make, _CLASSES), _caller(entry.make, _FUNCTIONS))
     for name, entry in REGISTRY.items()
     if not entry.options
 }
