@@ -150,27 +150,19 @@ def test_a_value_that_is_changed_in_place_changes_no_other_value(case: Case, ave
 
 
 @each_metric
-def test_compute_before_data_warns(case: Case, average: str):
-    metric = case.make(average)
-    with pytest.warns(UserWarning, match="was called before the ``update`` method"):
-        value = metric.compute()
-    shape = (0,) if average == "none" else ()
-    for scores in scores_of(value):
-        assert_same(scores, torch.full(shape, case.before_data, dtype=torch.float64))
-
-
-@each_metric
-def test_a_batch_without_segments_counts_nothing(case: Case, average: str):
+def test_without_segments_a_metric_warns_and_a_batch_without_them_counts_nothing(case: Case, average: str):
     for change in ({}, *case.others):
-        metric = case.filled(average, [case.nothing], **change)
-        assert metric.update_called
-        with pytest.warns(UserWarning, match="^no segment was counted: the value says nothing") as warned:
-            nothing = metric.compute()
-        assert [warning.filename for warning in warned] == [__file__]
-        for scores in scores_of(nothing):
-            assert_same(scores, torch.full(case.shape(average, 0), case.before_data, dtype=torch.float64))
+        metric = case.make(average, **change)
+        for words in ("was called before the ``update`` method", "^no segment was counted: the value says nothing"):
+            with pytest.warns(UserWarning, match=words) as warned:
+                value = metric.compute()
+            assert len(warned) == 1
+            for scores in scores_of(value):
+                shape = case.shape(average, 0) if metric.update_called or average != "none" else (0,)
+                assert_same(scores, torch.full(shape, case.before_data, dtype=torch.float64))
+            metric.update(*case.nothing)
+        assert warned[0].filename == __file__
         metric.update(*case.whole)
-        metric.update(*case.nothing)
         assert_same(metric.compute(), case.value(average, **change))
         metric.reset()
         metric.update(*case.nothing)

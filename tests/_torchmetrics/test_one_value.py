@@ -124,11 +124,7 @@ def test_what_is_no_value_of_a_metric_is_refused_at_once(framework: ModuleType):
 
 @pytest.mark.parametrize(
     "metric",
-    [
-        one_value("rougeL_fmeasure"),
-        one_value("rouge1_recall_low", confidence=0.9),
-        ChrF(confidence=0.9)["chrf"],
-    ],
+    [one_value("rougeL_fmeasure"), one_value("rouge1_recall_low", confidence=0.9), ChrF(confidence=0.9)["chrf"]],
     ids=repr,
 )
 def test_a_higher_value_is_tracked_as_better(metric: Any):

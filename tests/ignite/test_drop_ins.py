@@ -1,5 +1,6 @@
 """Bleu, Rouge, RougeN and RougeL are drop-ins: what ignite's own do, they do, but for a str, which is text."""
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -59,10 +60,9 @@ def _both(name: str, **options: Any) -> tuple[Any, Any]:
     return getattr(ours, name)(**options), getattr(peers, name)(**options)
 
 
-def _errors(call: Callable[[Any], Any], *both: Any) -> tuple[Any, Any]:
+def _errors(call: Callable[[Any], Any], *both: Any) -> list[tuple[type, str]]:
     """The errors of a call with ours and with ignite's."""
-    mine, theirs = (_error(lambda one=text: call(one)) for text in both)
-    return mine, theirs
+    return [_error(functools.partial(call, one)) for one in both]
 
 
 def _value(metric: Any, batches: Sequence[Any]) -> Any:
@@ -125,10 +125,7 @@ def test_the_parameters_begin_with_those_of_ignite(name: str):
         ("RougeN", {"ngram": 0}),
         ("RougeN", {"ngram": -3}),
         ("RougeN", {"ngram": 0, "multiref": "mean"}),
-        *[
-            ("Rouge", {"variants": variants})
-            for variants in ([0], ["L", -1], ["l"], [1, "Lsum"], [1.5], [None], "Lsum")
-        ],
+        *[("Rouge", {"variants": some}) for some in ([0], ["L", -1], ["l"], [1, "Lsum"], [1.5], [None], "Lsum")],
         ("Rouge", {"variants": ["L", "x"], "alpha": 2}),
     ],
     ids=str,
