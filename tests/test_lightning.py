@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import sacrebleu
 import torch
 from ignite.engine import Engine
 from logged import COLUMNS, events, expected, samples_of, texts
-from metrics.trainers import Batches, Trainer, trainer
+from metrics.trainers import Batches, LightningModule, Trainer, callbacks, loggers, trainer
 from torchmetrics import MetricCollection
 
 import ngram_metrics.ignite
@@ -22,12 +21,6 @@ from ngram_metrics import Bleu, ChrF, GroupedMetric, ROUGEScore, evaluate
 from ngram_metrics.functional import bleu_score, chrf_score
 from ngram_metrics.hugging_face import ComputeMetrics
 from ngram_metrics.lightning import ScoresCallback
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    from lightning.pytorch import LightningModule
-    from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
-    from lightning.pytorch.loggers import CometLogger, CSVLogger, Logger, MLFlowLogger, TensorBoardLogger, WandbLogger
 
 REFERENCES = ["the cat sat on the mat", "it was asleep", "a dog ran home", "we saw it"]
 #: What the model writes in each epoch: the second is the best.
@@ -79,9 +72,9 @@ def values_of(epoch: int) -> dict[str, float]:
 
 
 def test_a_fit_writes_values_intervals_signatures_and_samples_each_epoch(tmp_path: Path):
-    best = ModelCheckpoint(monitor="val/chrf", mode="max", filename="best-{epoch}")
-    stopper = EarlyStopping(monitor="val/chrf", mode="max", patience=1)
-    logger = TensorBoardLogger(tmp_path, name="")
+    best = callbacks.ModelCheckpoint(monitor="val/chrf", mode="max", filename="best-{epoch}")
+    stopper = callbacks.EarlyStopping(monitor="val/chrf", mode="max", patience=1)
+    logger = loggers.TensorBoardLogger(tmp_path, name="")
     # The stopper stands first, and the sanity check validates once more.
     fit(
         *(tmp_path, [stopper, scores(samples=1), best]),
@@ -116,11 +109,14 @@ class Experiment:
 
 
 def test_other_loggers_are_given_what_they_take(tmp_path: Path):
-    wandb, mlflow, comet = (mock.create_autospec(of, instance=True) for of in (WandbLogger, MLFlowLogger, CometLogger))
+    wandb, mlflow, comet = (
+        mock.create_autospec(of, instance=True)
+        for of in (loggers.WandbLogger, loggers.MLFlowLogger, loggers.CometLogger)
+    )
     mlflow.experiment, mlflow.run_id = mock.create_autospec(Client, instance=True), "run 7"
     comet.experiment = mock.create_autospec(Experiment, instance=True)
-    lists = CSVLogger(tmp_path, name="")
-    other = mock.create_autospec(Logger, instance=True)
+    lists = loggers.CSVLogger(tmp_path, name="")
+    other = mock.create_autospec(loggers.Logger, instance=True)
     with pytest.warns(UserWarning, match="MagicMock cannot store text: the samples are not written") as warned:
         fit(tmp_path, [scores(samples=2)], logger=[wandb, mlflow, comet, lists, other])
     assert len([warning for warning in warned if "cannot store text" in str(warning.message)]) == 1
@@ -190,15 +186,15 @@ def test_a_process_that_is_not_the_first_logs_values_and_writes_no_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(Trainer, "is_global_zero", property(lambda running: False))
-    wandb = mock.create_autospec(WandbLogger, instance=True)
-    running = fit(tmp_path, [scores(samples=2)], logger=[wandb, CSVLogger(tmp_path)])
+    wandb = mock.create_autospec(loggers.WandbLogger, instance=True)
+    running = fit(tmp_path, [scores(samples=2)], logger=[wandb, loggers.CSVLogger(tmp_path)])
     assert wandb.log_text.call_count == wandb.log_hyperparams.call_count == 0
     assert float(running.callback_metrics["val/chrf"]) == pytest.approx(values_of(2)["chrf"])
 
 
 @pytest.mark.parametrize("stage", ["validate", "test"])
 def test_each_of_several_loaders_is_scored_by_itself(stage: str, tmp_path: Path):
-    logger, prefix = TensorBoardLogger(tmp_path, name=""), {"validate": "val", "test": "test"}[stage]
+    logger, prefix = loggers.TensorBoardLogger(tmp_path, name=""), {"validate": "val", "test": "test"}[stage]
     running = trainer(tmp_path, logger=logger, callbacks=[scores()])
     for loaders in ([Batches(BATCHES), Batches(BATCHES[:1])], [Batches(BATCHES)]):
         getattr(running, stage)(Model(), loaders, verbose=False)
@@ -222,7 +218,7 @@ def test_a_step_that_returns_something_else_is_told(returned: Any, found: str, s
 
 @pytest.mark.filterwarnings("error::UserWarning")
 def test_a_fast_dev_run_warns_of_nothing(tmp_path: Path):
-    running = trainer(tmp_path, callbacks=[scores()], fast_dev_run=True, logger=CSVLogger(tmp_path))
+    running = trainer(tmp_path, callbacks=[scores()], fast_dev_run=True, logger=loggers.CSVLogger(tmp_path))
     running.validate(Model(), Batches(BATCHES[1:]), verbose=False)
 
 
@@ -264,8 +260,8 @@ def test_the_page_shows_the_names_that_each_way_of_logging_gives(tmp_path: Path)
     def metrics(package: Any = ngram_metrics) -> dict[str, Any]:
         return {"quality": package.ChrF(confidence=0.95), "summary": package.ROUGEScore(rouge_keys="rougeL")}
 
-    def logged(model: LightningModule, callbacks: Sequence[Any] = ()) -> set[str]:
-        validating = trainer(tmp_path, callbacks=list(callbacks))
+    def logged(model: LightningModule, of_ours: Sequence[Any] = ()) -> set[str]:
+        validating = trainer(tmp_path, callbacks=list(of_ours))
         validating.validate(model, Batches(BATCHES), verbose=False)
         return set(validating.callback_metrics)
 

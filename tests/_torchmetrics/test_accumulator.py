@@ -222,9 +222,11 @@ def test_an_error_leaves_everything_as_it_was(case: Case, average: str):
     """A batch that is refused, and an interruption at any operation, of a metric that has counted and of a new one."""
     preds, target = batch = case.batches[2]
     for (call, options), before in itertools.product(CALLS, (case.batches[:2], ())):
-        metric, twin = (case.filled(average, before, **options) for _ in range(2))
-        for one in (metric, twin) if before else ():
-            one.compute()
+        metric, twin = (case.make(average, **options) for _ in range(2))
+        for one in (metric, twin):
+            for counted in before:
+                getattr(one, call)(*counted)
+                one.compute()
         states, attributes = states_of(metric), {**vars(metric)}
         count, count_twin = (getattr(one, call) for one in (metric, twin))
         with pytest.raises(ValueError, match="expected"):

@@ -17,7 +17,7 @@ from metrics.cases import (
     each_score_of_the_corpus,
     joined,
 )
-from metrics.trainers import Batches, EarlyStopping, LightningModule, trainer
+from metrics.trainers import Batches, LightningModule, callbacks, trainer
 from torchmetrics import MetricCollection
 from torchmetrics.text import BLEUScore
 from torchmetrics.wrappers import Running
@@ -151,7 +151,7 @@ class _Model(LightningModule):
 def test_every_validation_epoch_of_a_fit_logs_the_exact_values(kind: str, precision: str, tmp_path: Path):
     """Of each language too, though no batch has both."""
     model, batches, case = _Model(kind), KINDS[kind][0].batches, KINDS[kind][0]
-    stopping = EarlyStopping(monitor="bleu_mean", mode="max", patience=1)
+    stopping = callbacks.EarlyStopping(monitor="bleu_mean", mode="max", patience=1)
     fitting = trainer(tmp_path, precision=precision, max_epochs=9, num_sanity_val_steps=1, callbacks=[stopping])
     fitting.fit(model, Batches([torch.ones(2, 4)]), Batches(batches))
     assert set(model.dtypes) == {torch.bfloat16}

@@ -3,19 +3,15 @@
 import importlib.util
 import json
 import re
-import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sacrebleu
 from documentation import DOCS, blocks
+from logged import events, texts
 from programs import TORCHRUN, start
 from rouge_score.rouge_scorer import RougeScorer
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # TensorBoard's own imports use what others deprecate
-    from logged import events, texts
 
 #: The prefix of the values of each framework, and the file of its outputs.
 FRAMEWORKS = {

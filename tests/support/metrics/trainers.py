@@ -15,7 +15,8 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from lightning.pytorch import LightningModule as LightningModule
     from lightning.pytorch import Trainer as Trainer
-    from lightning.pytorch.callbacks import EarlyStopping as EarlyStopping
+    from lightning.pytorch import callbacks as callbacks
+    from lightning.pytorch import loggers as loggers
 
 
 class Batches:
