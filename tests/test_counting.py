@@ -1,4 +1,7 @@
-"""The public counts of token ids against counters, in both layouts; without data; and what is refused."""
+"""The public counts of token ids against counters, in every layout; without data; and what is refused.
+
+The tests in tests/_core/counting go through the same functions, to the bounds of what they count.
+"""
 
 from collections import Counter
 from contextlib import nullcontext
@@ -7,81 +10,63 @@ from typing import Any
 import numpy as np
 import oracles
 import pytest
-import rouge_oracle
 import torch
 from crossings import crossings
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import Tensor
+from layouts import PADDING, apart, by_count, with_gaps
 
 from ngram_metrics.counting import clipped_matches, common_subsequence_lengths, ngram_counts
 
-PADDING = (0, 99)
-#: Few ids, so that n-grams recur, and the largest one.
-documents = st.lists(st.sampled_from([1, 2, 3, 2**63 - 1]), max_size=8)
-#: In a padded tensor an empty reference among several is a missing one.
-references = st.lists(documents, min_size=1, max_size=1) | st.lists(documents.filter(bool), min_size=1, max_size=3)
-batches = st.lists(st.tuples(documents, references), max_size=4)
+any_ids = st.sampled_from([-(2**63), 1 - 2**63, -100, -2, -1, 0, 1, 7, 2**22 - 1, 2**22, 2**62, 2**63 - 2, 2**63 - 1])
 
 
-def rows_of(texts: list[list[int]], width: int) -> list[list[int]]:
-    """Ids with padding in front of each, and up to the width behind them."""
-    spread = [[token for word in text for token in (PADDING[1], word)] for text in texts]
-    return [row + [PADDING[0]] * (width - len(row)) for row in spread]
-
-
-def padded_batch(batch: list[tuple[list[int], list[list[int]]]]) -> tuple[Tensor, Tensor]:
-    most = max((len(references) for _, references in batch), default=1)
-    hypotheses = torch.tensor(rows_of([hypothesis for hypothesis, _ in batch], 16), dtype=torch.int64)
-    rows = [rows_of([*references, *[[]] * (most - len(references))], 17) for _, references in batch]
-    target = torch.tensor(rows, dtype=torch.int64).reshape(len(batch), most, 17)
-    return hypotheses.reshape(len(batch), 16), target
-
-
-def expected_matches(batch: list[tuple[list[int], list[list[int]]]], orders: int) -> list[list[list[int]]]:
+@given(data=st.data(), orders=st.integers(1, 9) | st.just(40))
+def test_matches_are_those_of_counters_in_every_layout(data, orders):
+    """In padded rows of two widths any id may be padding, anywhere, and rows without ids are missing references."""
+    padding = data.draw(st.lists(any_ids, min_size=1, max_size=3, unique=True))
+    segments, references, width, other = (data.draw(st.integers(0, most)) for most in (4, 4, 12, 12))
+    rows = [
+        data.draw(st.lists(st.lists(any_ids, min_size=size, max_size=size), min_size=count, max_size=count))
+        for count, size in ((segments, width), (segments * (references + 1), other))
+    ]
+    rows_of_ids = torch.tensor(rows[0], dtype=torch.int64).reshape(segments, width)
+    padded = rows_of_ids, torch.tensor(rows[1], dtype=torch.int64).reshape(segments, references + 1, other)
+    hypotheses, others = ([[i for i in row if i >= 0 and i not in padding] for row in side] for side in rows)
+    several = [list(filter(None, part)) or [[]] for part in by_count(others, [references + 1] * segments)]
+    batch = list(zip(hypotheses, several, strict=True))
     closest = [oracles.closest_length(*segment) for segment in batch]
-    return [
+    expected = [
         oracles.match_rows(batch, orders),
-        [[oracles.ngrams(hypothesis, n).total() for n in range(1, orders + 1)] for hypothesis, _ in batch],
+        [[oracles.ngrams(hypothesis, n).total() for n in range(1, orders + 1)] for hypothesis in hypotheses],
         [[max(0, length - n + 1) for n in range(1, orders + 1)] for length in closest],
     ]
-
-
-@given(batches, st.integers(1, 5))
-def test_matches_are_those_of_counters(batch, orders):
-    lists = [hypothesis for hypothesis, _ in batch], [references for _, references in batch]
-    tensors = [torch.tensor(ids, dtype=torch.int64) for ids in lists[0]]
-    for preds, target in (lists, (tensors, lists[1]), padded_batch(batch)):
-        # Torch counts padded ids on a CPU too while something records its operations.
-        for around in (nullcontext, crossings):
+    before = [side.clone() for side in padded]
+    for preds, target in (padded, apart(batch), ([torch.tensor(ids).long() for ids in hypotheses], several)):
+        for around in (nullcontext, crossings):  # torch counts padded ids while something records its operations
             with around():
-                counts = clipped_matches(preds, target, orders, pad_id=PADDING)
-            assert [field.tolist() for field in counts] == expected_matches(batch, orders)
-            assert {(field.dtype, tuple(field.shape)) for field in counts} == {(torch.int64, (len(batch), orders))}
+                counts = clipped_matches(preds, target, orders, pad_id=padding)
+            assert [field.tolist() for field in counts] == expected
+            assert {(field.dtype, tuple(field.shape)) for field in counts} == {(torch.int64, (segments, orders))}
+    assert all(map(torch.equal, padded, before))
 
 
-@given(st.lists(documents, max_size=4), st.integers(1, 5), st.booleans())
-def test_counts_are_those_of_counters(texts, order, corpus):
+@given(
+    st.lists(st.lists(st.sampled_from([1, 2, 3, 2**63 - 1]), max_size=8), max_size=4), st.integers(1, 5), st.booleans()
+)
+def test_ngrams_are_counted_as_by_counters(texts, order, corpus):
     expected: dict[int, Counter] = {}
     for index, text in enumerate(texts):
         expected.setdefault(0 if corpus else index, Counter()).update(oracles.ngrams(text, order))
     entries = [
         (document, list(ngram), count) for document in expected for ngram, count in sorted(expected[document].items())
     ]
-    rows = torch.tensor(rows_of(texts, 17), dtype=torch.int64).reshape(len(texts), 17)
+    rows = torch.tensor(with_gaps(texts, 8), dtype=torch.int64).reshape(len(texts), 17)
     for ids in (texts, [torch.tensor(text, dtype=torch.int64) for text in texts], rows):
         counts = ngram_counts(ids, order, PADDING, corpus)
         found = zip(counts.documents.tolist(), counts.ngrams.tolist(), counts.counts.tolist(), strict=True)
         assert list(found) == entries
         assert counts.ngrams.shape == (len(entries), order)
-
-
-@given(st.lists(st.tuples(documents, documents), max_size=4))
-def test_subsequences_are_those_of_the_table(pairs):
-    expected = [rouge_oracle.table(list(one), list(other))[-1][-1] for one, other in pairs]
-    lists = [hypothesis for hypothesis, _ in pairs], [[other] for _, other in pairs]
-    for preds, target in (lists, padded_batch([(one, [other]) for one, other in pairs])):
-        assert common_subsequence_lengths(preds, target, PADDING).tolist() == expected
 
 
 def test_one_reference_is_written_with_and_without_its_list():

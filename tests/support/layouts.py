@@ -1,20 +1,63 @@
-"""Documents of ids as the counting module takes them, made from lists or by a reader, and back into lists."""
+"""Segments in the layouts that a user passes, and the segments that a reader made of them, as lists.
 
-from collections.abc import Callable, Sequence
-from itertools import accumulate, chain, pairwise
+A batch of the tests is a list of segments ``(hypothesis, references)``.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, chain, pairwise, zip_longest
 from typing import Any
 
-import numpy as np
 import torch
 
-from ngram_metrics._core.counting import batch as batch_module
-from ngram_metrics._core.counting.batch import FIRST_TOKEN, number_ids
-from ngram_metrics._core.counting.padded_batch import PaddedBatch, pad_batch
+from ngram_metrics._core.counting.batch import FIRST_TOKEN, Batch
+from ngram_metrics._core.counting.padded_batch import PaddedBatch
 from ngram_metrics._core.text.input_forms import read
 from ngram_metrics._core.text.reader import Reader
 
 Ids = Sequence[int]
-Batch = Sequence[tuple[Ids, Sequence[Ids]]]
+Segment = tuple[Any, Sequence[Any]]
+#: The ids that fill the rows of `padded` and `with_gaps`.
+PADDING = (1_000_000, -100)
+
+
+def apart(batch: Sequence[Segment]) -> tuple[list[Any], list[list[Any]]]:
+    """Hypotheses, and the references of each: ``preds`` and ``target``."""
+    return [hypothesis for hypothesis, _ in batch], [list(references) for _, references in batch]
+
+
+def streams(target: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """References as sacrebleu takes them: the first of all segments, the second, ...; None where there is none."""
+    return list(map(list, zip_longest(*target)))
+
+
+def by_count(items: Sequence[Any], counts: Iterable[int]) -> list[list[Any]]:
+    """Items that lie end to end, in lists of so many; all of them are in one."""
+    ends = [0, *accumulate(counts)]
+    assert ends[-1] == len(items)
+    return [list(items[begin:end]) for begin, end in pairwise(ends)]
+
+
+def with_gaps(documents: Sequence[Ids], longest: int) -> list[list[int]]:
+    """Rows of one width with padding at the front, after every id, and up to the end."""
+    pad, negative = PADDING
+    rows = [[negative, *chain.from_iterable((token, pad) for token in document)] for document in documents]
+    return [row + [pad] * (2 * longest + 1 - len(row)) for row in rows]
+
+
+def padded(batch: Sequence[Segment], gaps: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
+    """Hypotheses ``(segments, width)`` and references ``(segments, references, width)``, of two widths.
+
+    Padding is behind the ids, with ``gaps`` anywhere. Rows of padding stand for references that a segment lacks.
+    """
+    hypotheses, references = apart(batch)
+    count = max(map(len, references), default=1)
+    rows = [*chain.from_iterable([*several, *[[]] * (count - len(several))] for several in references)]
+    sides = []
+    for side in (hypotheses, rows):
+        longest = max(map(len, side), default=0)
+        filled = with_gaps(side, longest) if gaps else [[*one, *[PADDING[1]] * (longest - len(one))] for one in side]
+        sides.append(torch.tensor(filled, dtype=torch.int64).reshape(len(side), -1 if side else 0))
+    return sides[0], sides[1].reshape(len(batch), count, sides[1].shape[1])
 
 
 def read_batch(reader: Reader, preds: Any, target: Any) -> Any:
@@ -27,14 +70,9 @@ def encoded(reader: Reader, preds: Any, target: Any) -> list[Any]:
     return numbered_segments(segments_of(read_batch(reader, preds, target)[0]))
 
 
-def numbered_segments(segments: Sequence[tuple[Any, Sequence[Any]]]) -> list[Any]:
+def numbered_segments(segments: Sequence[Segment]) -> list[Any]:
     """Hypotheses with their references; ids say nothing about other segments."""
     return [numbered([hypothesis, list(references)]) for hypothesis, references in segments]
-
-
-def apart(batch: Sequence[tuple[Any, Sequence[Any]]]) -> tuple[list[Any], list[list[Any]]]:
-    """Hypotheses, and the references of each."""
-    return [hypothesis for hypothesis, _ in batch], [list(references) for _, references in batch]
 
 
 def numbered(nested: Any, names: dict[Any, int] | None = None) -> Any:
@@ -45,110 +83,19 @@ def numbered(nested: Any, names: dict[Any, int] | None = None) -> Any:
     return names.setdefault(nested, len(names))
 
 
-def _int64(values: Sequence) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.int64, device="cpu")
-
-
-def array_batch(batch: Batch, separator: int | None = None) -> batch_module.Batch:
-    """Segments in NumPy; a ``separator`` ends a sentence."""
-    documents = [document for hypothesis, references in batch for document in (hypothesis, *references)]
-    counts = np.array([len(references) for _, references in batch], np.int64)
-    tokens = np.array([*chain.from_iterable(documents)], np.int64)
-    lengths = np.array([*map(len, documents)], np.int64)
-    return number_ids(tokens, lengths, None if (counts == 1).all() else counts, separator)
-
-
-def tensor_batch(batch: Batch, spare: int = 1) -> PaddedBatch:
-    """Segments in torch, with ``spare`` padding in each row, and as many references as a segment has at most.
-
-    Missing references are rows of padding behind those of their segment.
-    """
-    count = max((len(references) for _, references in batch), default=1)
-    rows: list[Ids] = []
-    for _, references in batch:
-        rows += [*references, *[[]] * (count - len(references))]
-    hypotheses, others = (pad_rows(side, spare) for side in ([hypothesis for hypothesis, _ in batch], rows))
-    return pad_batch(hypotheses, others.reshape(len(batch), count, others.shape[1]), (-1,))
-
-
-def pad_rows(documents: Sequence[Ids], spare: int = 0, padding: int = -1) -> torch.Tensor:
-    """Documents as rows of one width."""
-    width = max(map(len, documents), default=0) + spare
-    return _int64([[*document, *[padding] * (width - len(document))] for document in documents]).reshape(
-        len(documents), width
-    )
-
-
-def segments_of(batch: batch_module.Batch | PaddedBatch) -> list[tuple[list[int], list[list[int]]]]:
+def segments_of(batch: Batch | PaddedBatch) -> list[Segment]:
     """Each hypothesis with its references, of padded rows without missing ones; in NumPy with numbers from 0 as ids."""
     if isinstance(batch, PaddedBatch):
         present = torch.ones_like(batch.lengths) if batch.present is None else batch.present
-        return [
-            (
-                hypothesis[:length].tolist(),
-                [row[:size].tolist() for row, size, is_there in zip(rows, sizes, there, strict=True) if is_there],
-            )
-            for hypothesis, length, rows, sizes, there in zip(
-                batch.hypotheses, batch.hypothesis_lengths, batch.references, batch.lengths, present, strict=True
-            )
+        counts = present.sum(1).tolist()
+        hypotheses = [
+            row[:length].tolist() for row, length in zip(batch.hypotheses, batch.hypothesis_lengths, strict=True)
         ]
+        rows = batch.references[present > 0], batch.lengths[present > 0]
+        references = [row[:length].tolist() for row, length in zip(*rows, strict=True)]
+        return list(zip(hypotheses, by_count(references, counts), strict=True))
     assert batch.ids.max(initial=0) < batch.bound
     ends = (batch.lengths + 1).cumsum().tolist()
     documents = [(batch.ids[start : end - 1] - FIRST_TOKEN).tolist() for start, end in pairwise((0, *ends))]
-    counts = [1] * (len(documents) // 2) if batch.counts is None else batch.counts.tolist()
+    counts = batch.count_references().tolist()
     return [(first, others) for first, *others in by_count(documents, [count + 1 for count in counts])]
-
-
-def padded_with_gaps(
-    documents: Sequence[Ids], longest: int, before: Sequence[int] = (), between: int = 0
-) -> list[list[int]]:
-    """Rows of one width with padding at the front, after every id, and zeros up to the end."""
-    rows = [[*before, *chain.from_iterable((token, between) for token in document)] for document in documents]
-    width = len(before) + 2 * longest
-    return [row + [0] * (width - len(row)) for row in rows]
-
-
-def by_count(items: Sequence[Any], counts: Sequence[int]) -> list[list[Any]]:
-    """Items that lie end to end in lists of so many; all of them are in one."""
-    ends = [0, *accumulate(counts)]
-    assert ends[-1] == len(items)
-    return [list(items[begin:end]) for begin, end in pairwise(ends)]
-
-
-PADDING, IGNORED = 0, -100
-
-
-def text_of(ids: Ids) -> str:
-    return " ".join("abcde"[token_id - 1] for token_id in ids)
-
-
-def spread(ids: Ids) -> list[int]:
-    """A row with padding before the ids, between any two of them, and after them."""
-    row = [IGNORED, *chain.from_iterable((token_id, PADDING) for token_id in ids)]
-    return row + [PADDING] * (20 - len(row))
-
-
-def inputs(batch: Batch, text: Callable[[Ids], str] = text_of) -> dict[str, tuple[Any, Any, dict[str, Any]]]:
-    """Ids from 1 on in every kind of input: hypotheses, references, and the options that reading them needs."""
-    preds, target = apart(batch)
-
-    def each(read: Callable[[Ids], Any]) -> tuple[list[Any], list[Any]]:
-        return list(map(read, preds)), [list(map(read, references)) for references in target]
-
-    padding = {"pad_id": (PADDING, IGNORED)}
-    count = max(map(len, target))
-    rows = _int64(list(map(spread, preds))), _int64([list(map(spread, r + [[]] * (count - len(r)))) for r in target])
-    found = {
-        "text": (*each(text), {}),
-        "tokens": (*each(lambda ids: text(ids).split()), {}),
-        "lists": (preds, target, {}),
-        "tensors": (*each(_int64), {}),
-        "padded lists": (*each(spread), padding),
-        "rows": (*rows, padding),
-        "arrays": (*(row.numpy().astype(np.int16) for row in rows), padding),
-        "rows beside lists": (rows[0], target, padding),
-    }
-    if count == 1:
-        found["single rows"] = rows[0], rows[1][:, 0], padding
-        found["tensors beside rows"] = found["tensors"][0], rows[1][:, 0], padding
-    return found

@@ -6,7 +6,7 @@ A document is a sequence of hashable tokens.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from string import punctuation
 from typing import Any, NamedTuple
 
@@ -24,6 +24,11 @@ def close(expected: Any, tolerance: float = 1e-12) -> Any:
 def ngrams(document: Document, order: int) -> Counter:
     """How often each n-gram of one order stands in a document."""
     return Counter(tuple(document[i : i + order]) for i in range(len(document) - order + 1))
+
+
+def total(document: Document, order: int) -> int:
+    """How many n-grams of one order a document has."""
+    return ngrams(document, order).total()
 
 
 def matches(hypothesis: Document, references: Sequence[Document], order: int) -> int:
@@ -57,7 +62,7 @@ def bleu_counts(hypothesis: Document, references: Sequence[Document], max_order:
     orders = range(1, max_order + 1)
     return BleuCounts(
         [matches(hypothesis, references, n) for n in orders],
-        [ngrams(hypothesis, n).total() for n in orders],
+        [total(hypothesis, n) for n in orders],
         len(hypothesis),
         closest_length(hypothesis, references),
     )
@@ -92,11 +97,7 @@ def bleu_precision(counts: BleuCounts, order: int, smooth: str, value: float | N
 
 
 def bleu(
-    counts: BleuCounts,
-    smooth: str = "no_smooth",
-    value: float | None = None,
-    weights: Sequence[float] | None = None,
-    effective_order: bool = False,
+    counts: BleuCounts, smooth: str, value: float | None, weights: Sequence[float] | None, effective_order: bool
 ) -> float:
     """BLEU of the counts of a segment or of a corpus."""
     if counts.matches[0] == 0:
@@ -118,23 +119,14 @@ def bleu(
     return penalty * math.exp(sum(weight[n] * math.log(precisions[n]) for n in taken))
 
 
-def corpus_bleu(batch: Iterable[tuple[Document, Sequence[Document]]], max_order: int = 4, **settings: object) -> float:
-    return bleu(BleuCounts(*summed([bleu_counts(*segment, max_order) for segment in batch])), **settings)
-
-
-def totals(both: Sequence[Document], order: int) -> list[int]:
-    """How many n-grams of an order each document has."""
-    return [ngrams(text, order).total() for text in both]
-
-
-def first_best(rows: Sequence[tuple], judge: Callable[..., float]) -> tuple:
-    """Of the counts with each reference those of the highest score, the first of equals."""
-    return max(rows, key=lambda row: judge(*row))
+def corpus_bleu(batch: Iterable[tuple[Document, Sequence[Document]]]) -> float:
+    """BLEU of the paper."""
+    return bleu(BleuCounts(*summed([bleu_counts(*segment) for segment in batch])), "no_smooth", None, None, False)
 
 
 def overlap_counts(hypothesis: Document, reference: Document, order: int) -> tuple[int, int, int]:
     """Matches, n-grams of the hypothesis, and of the reference."""
-    return matches(hypothesis, [reference], order), *totals((hypothesis, reference), order)
+    return matches(hypothesis, [reference], order), total(hypothesis, order), total(reference, order)
 
 
 def overlap(matches: int, hypothesis: int, reference: int) -> float:
@@ -153,39 +145,33 @@ def words_of(text: str) -> Iterator[str]:
 
 
 def chrf_counts(
-    hypothesis: str,
-    reference: str,
+    *texts: str,
     char_order: int = 6,
     word_order: int = 0,
     lowercase: bool = False,
     whitespace: bool = False,
     **_: object,
 ) -> tuple[list[int], list[int], list[int]]:
-    """Matches, n-grams of the hypothesis, and of the reference, for each order of characters and then of words."""
-    both = [tokens.lower() if lowercase else tokens for tokens in (hypothesis, reference)]
+    """Matches, n-grams of the hypothesis, and of the reference, for each order of characters and then of words.
+
+    The texts are a hypothesis and a reference.
+    """
+    both = [text.lower() if lowercase else text for text in texts]
     characters = both if whitespace else ["".join(text.split()) for text in both]
-    rows = []
-    for (one, other), order in ((characters, char_order), ([list(words_of(text)) for text in both], word_order)):
-        for n in range(1, order + 1):
-            has, wants = totals((one, other), n)
-            rows.append((matches(one, [other], n), has if wants else 0, wants))
-    return tuple(map(list, zip(*rows, strict=True)))
+    words = [list(words_of(text)) for text in both]
+    rows = [overlap_counts(*characters, order) for order in range(1, char_order + 1)]
+    rows += [overlap_counts(*words, order) for order in range(1, word_order + 1)]
+    # A hypothesis counts no n-grams of an order that the reference lacks.
+    return tuple(map(list, zip(*((m, h if r else 0, r) for m, h, r in rows), strict=True)))
 
 
-def chrf(
-    matches: list[int],
-    hypothesis: list[int],
-    reference: list[int],
-    beta: float = 2,
-    eps_smoothing: bool = False,
-    **_: object,
-) -> float:
-    """The formula of the paper, averaged over the orders in one of the two ways."""
+def chrf(*counts: list[int], beta: float = 2, eps_smoothing: bool = False, **_: object) -> float:
+    """The formula of the paper for the counts of `chrf_counts`, averaged over the orders in one of the two ways."""
 
     def fscore(precision: float, recall: float) -> float:
         return (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
 
-    rows = list(zip(matches, hypothesis, reference, strict=True))
+    rows = list(zip(*counts, strict=True))
     if eps_smoothing:
         undefined = 1e-16
         each = [(m / h if h else undefined, m / r if r else undefined) for m, h, r in rows]

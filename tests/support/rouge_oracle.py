@@ -9,7 +9,7 @@ from itertools import chain
 from string import ascii_lowercase, digits
 from typing import NamedTuple
 
-from oracles import matches, ngrams
+from oracles import overlap_counts
 
 Sentence = Sequence[Hashable]
 Summary = Sequence[Sentence]
@@ -87,8 +87,7 @@ def counts(key: str, hypothesis: Summary, reference: Summary) -> Counts:
         return Counts(union_hits(hypothesis, reference), len(whole), len(other))
     if key == "rougeL":
         return Counts(table(other, whole)[-1][-1], len(whole), len(other))
-    order = int(key.removeprefix("rouge"))
-    return Counts(matches(whole, [other], order), ngrams(whole, order).total(), ngrams(other, order).total())
+    return Counts(*overlap_counts(whole, other, int(key.removeprefix("rouge"))))
 
 
 def scores(found: Counts, alpha: float | None = None) -> Scores:
@@ -112,12 +111,7 @@ def reduced(
     return max(each, key=lambda one: getattr(scores(one, alpha), name))
 
 
-def rouge(key: str, hypothesis: Summary, references: Sequence[Summary], accumulate: str = "best") -> Scores:
-    """The scores of a sentence, as torchmetrics names its ways with several references."""
-    if accumulate == "best":
-        return scores(reduced(key, hypothesis, references))
-    return mean([scores(counts(key, hypothesis, reference)) for reference in references])
-
-
-def mean(several: Sequence[Scores]) -> Scores:
-    return Scores(*(sum(column) / len(several) for column in zip(*several, strict=True)))
+def mean_over(key: str, hypothesis: Summary, references: Sequence[Summary]) -> Scores:
+    """The mean scores over the references."""
+    each = [scores(counts(key, hypothesis, reference)) for reference in references]
+    return Scores(*(sum(column) / len(each) for column in zip(*each, strict=True)))

@@ -1,37 +1,29 @@
 """Clipped matches against counters, in NumPy and in torch, at every bound of chunks and keys."""
 
 import random
-from functools import partial
 
 import numpy as np
 import oracles
 import pytest
 import torch
+from crossings import crossings
 from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import array_batch, by_count, tensor_batch
-from torch.utils._python_dispatch import TorchDispatchMode
+from layouts import apart, by_count, padded
 
-from ngram_metrics import counting
 from ngram_metrics._core.basics.arrays import count_ngrams
+from ngram_metrics.counting import clipped_matches
 
 LARGEST = 2**63 - 1
-LAYOUTS = {"arrays": array_batch, "tensors": tensor_batch}
-both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
+both_engines = pytest.mark.parametrize("engine", ["numpy", "torch"])
 
 
-class Recorded(TorchDispatchMode):
-    """Sees the operations of torch, which then counts itself."""
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        return function(*args, **(kwargs or {}))
-
-
-def count(layout, batch, orders):
-    matches = LAYOUTS[layout](batch).count_matches(orders)
-    assert (str(matches.dtype).removeprefix("torch."), tuple(matches.shape)) == ("int64", (len(batch), orders))
-    return matches.tolist()
+def count(engine, batch, orders):
+    if engine == "numpy":
+        return clipped_matches(*apart(batch), orders).matches.tolist()
+    with crossings():  # torch counts on a CPU too while something records its operations
+        return clipped_matches(*padded(batch), orders, pad_id=-100).matches.tolist()
 
 
 def batches(ids, longest=12, segments=6, references=4):
@@ -43,49 +35,18 @@ def batches(ids, longest=12, segments=6, references=4):
 
 #: A handful of different ids: enough equal n-grams for ties and repetitions; the largest of them bounds the vocabulary.
 vocabularies = st.integers(0, 63).flatmap(lambda bits: st.sampled_from([0, 1, 2, 2**bits - 1, min(2**bits, LARGEST)]))
-any_ids = st.sampled_from([-(2**63), 1 - 2**63, -100, -2, -1, 0, 1, 7, 2**22 - 1, 2**22, 2**62, LARGEST - 1, LARGEST])
 orders = st.integers(1, 9) | st.sampled_from([20, 40])
 
 
-@both_layouts
+@both_engines
 @given(batch=batches(vocabularies), orders=orders)
-def test_matches_are_those_of_counters(layout, batch, orders):
-    assert count(layout, batch, orders) == oracles.match_rows(batch, orders)
+def test_matches_are_those_of_counters(engine, batch, orders):
+    assert count(engine, batch, orders) == oracles.match_rows(batch, orders)
 
 
-@pytest.mark.parametrize("in_torch", [False, True])
-@given(data=st.data(), orders=orders)
-def test_padded_ids_have_the_matches_of_counters_wherever_padding_stands(in_torch, data, orders):
-    """Also of different widths, with missing references, and with several ids that are padding."""
-    padding = data.draw(st.lists(any_ids, min_size=1, max_size=3, unique=True))
-    segments, width, references = (data.draw(st.integers(0, most)) for most in (4, 12, 4))
-    other = data.draw(st.just(width) | st.integers(0, 12))
-    rows = [
-        data.draw(st.lists(st.lists(any_ids, min_size=size, max_size=size), min_size=rows, max_size=rows))
-        for rows, size in ((segments, width), (segments * (references + 1), other))
-    ]
-    preds = torch.tensor(rows[0], dtype=torch.int64).reshape(segments, width)
-    target = torch.tensor(rows[1], dtype=torch.int64).reshape(segments, references + 1, other)
-    hypotheses, others = ([[i for i in row if i >= 0 and i not in padding] for row in side] for side in rows)
-    several = [list(filter(None, part)) or [[]] for part in by_count(others, [references + 1] * segments)]
-    batch = list(zip(hypotheses, several, strict=True))
-    before = preds.clone(), target.clone()
-    call = partial(counting.clipped_matches, ngram=orders, pad_id=padding)
-    if in_torch:
-        with Recorded():
-            counted = call(preds, target)
-    else:
-        counted = call(preds, target)
-    assert counted.matches.tolist() == oracles.match_rows(batch, orders)
-    assert counted.hypothesis_ngrams[:, 0].tolist() == list(map(len, hypotheses))
-    assert counted.reference_ngrams[:, 0].tolist() == [oracles.closest_length(*segment) for segment in batch]
-    assert preds.equal(before[0])
-    assert target.equal(before[1])
-
-
-@both_layouts
+@both_engines
 @pytest.mark.parametrize("slots", [2, 6, 7, 8, 62, 63, 64, 126, 127, 128, 500])
-def test_keys_stay_exact_where_their_digits_straddle_the_word(layout, slots):
+def test_keys_stay_exact_where_their_digits_straddle_the_word(engine, slots):
     """As many digits as slots, and orders about as long as a first key serves, a second and a third."""
     draw = random.Random(slots)
     hypothesis, reference = ([draw.choice([3, 5]) for _ in range(slots // 2)] for _ in range(2))
@@ -105,7 +66,7 @@ def test_keys_stay_exact_where_their_digits_straddle_the_word(layout, slots):
         ),
     }:
         if 1 <= order <= longest:
-            assert count(layout, batch, order) == [row[:order] for row in expected]
+            assert count(engine, batch, order) == [row[:order] for row in expected]
 
 
 @pytest.mark.parametrize("segments", [1, 2, 300])
@@ -118,14 +79,14 @@ def test_the_numbers_of_segments_and_references_take_bits_of_a_key_too(segments,
     ]
     batch = [(first, others) for first, *others in by_count(documents, [references + 1] * segments)]
     for order in (1, 2, 3, 4, 7, 30, 31):
-        assert count("arrays", batch, order) == oracles.match_rows(batch, order)
+        assert count("numpy", batch, order) == oracles.match_rows(batch, order)
 
 
 @pytest.mark.parametrize("orders", [62, 63, 64, 130])
-@both_layouts
-def test_orders_longer_than_any_key(layout, orders):
+@both_engines
+def test_orders_longer_than_any_key(engine, orders):
     batch = [([1] * 140, [[1] * 135, [1, 2] * 70]), ([1], [[1]]), ([2] * 64, [[2] * 63])]
-    assert count(layout, batch, orders) == oracles.match_rows(batch, orders)
+    assert count(engine, batch, orders) == oracles.match_rows(batch, orders)
 
 
 @fewer(10)
@@ -138,24 +99,23 @@ def test_chunks_do_not_change_the_counts(seed, references):
         return [draw.randrange(9) for _ in range(5000 if draw.random() < 0.005 else draw.randrange(25))]
 
     batch = [(document(), [document() for _ in range(draw.randint(1, references))]) for _ in range(600)]
-    assert count("arrays", batch, 4) == oracles.match_rows(batch, 4)
+    assert count("numpy", batch, 4) == oracles.match_rows(batch, 4)
 
 
 @pytest.mark.covering
 @pytest.mark.parametrize("references", [1, 2])
-@both_layouts
-def test_one_giant_document(layout, references):
+@both_engines
+def test_one_giant_document(engine, references):
     draw = random.Random(0)
     texts = [draw.choices(range(50), k=80_000) for _ in range(1 + references)]
     batch = [(texts[0], texts[1:]), ([1, 2, 3], [[1, 2]] * references)]
-    assert count(layout, batch, 4) == oracles.match_rows(batch, 4)
+    assert count(engine, batch, 4) == oracles.match_rows(batch, 4)
 
 
 def test_a_long_segment_is_counted_in_parts_of_its_orders():
-    draw = random.Random(1)
-    text = draw.choices(range(3), k=3000)
+    text = random.Random(1).choices(range(3), k=60_000)
     batch = [(text, [text[7:], text[:90]])]
-    assert count("arrays", batch, 700) == oracles.match_rows(batch, 700)
+    assert count("numpy", batch, 20) == oracles.match_rows(batch, 20)
 
 
 @given(st.lists(st.integers(0, 9)), st.integers(1, 12))

@@ -3,7 +3,6 @@
 import random
 from collections import Counter
 from functools import partial
-from itertools import chain
 
 import numpy as np
 import oracles
@@ -15,62 +14,47 @@ from hypothesis import strategies as st
 from rouge_oracle import table
 
 from ngram_metrics._core.counting import pairs
-from ngram_metrics._core.counting.batch import number_ids
-from ngram_metrics._core.counting.pairs import Pools, match_aggregates, match_pairs
+from ngram_metrics._core.counting.pairs import match_aggregates, match_pairs
 from ngram_metrics._core.counting.subsequences import match_subsequences
+from ngram_metrics._core.text.pool_reader import read_pools
+from ngram_metrics._core.text.reader import WordReader
 
 #: What a listed pair is said to cost: all n-grams go through the tables, all are listed, or each as it seems best.
 COSTS = {"tables": 10**9, "lists": 0, "either": pairs.LISTED_COST}
 each_cost = pytest.mark.parametrize("cost", COSTS.values(), ids=COSTS)
-DEVICES = (None, torch.device("cpu"))
 
 
 def pools_of(batch, is_same=False):
-    documents = [*chain.from_iterable(own if is_same else [*own, *others] for own, others in batch)]
-    lengths = np.array([*map(len, documents)], np.int64)
-    tokens = np.array([*chain.from_iterable(documents)], np.int64)
-    sizes = (np.array([len(group[side]) for group in batch], np.int64) for side in (0, 0 if is_same else 1))
-    return Pools(number_ids(tokens, lengths, None), *sizes, is_same)
+    hypotheses, references = map(list, zip(*batch, strict=True))
+    return read_pools(WordReader(), hypotheses, hypotheses if is_same else references)[0]
 
 
-def expected_matches(batch, orders):
+def expected_aggregates(hypotheses, references, orders):
+    """Matches with the n-grams of all references together, where those of the hypothesis count once a reference."""
+    together = [sum((oracles.ngrams(one, n) for one in references), Counter()) for n in orders]
     return [
-        [[[oracles.matches(own, [other], n) for n in range(1, orders + 1)] for other in others] for own in hypotheses]
-        for hypotheses, others in batch
+        [
+            sum(min(len(references) * count, shared[ngram]) for ngram, count in oracles.ngrams(own, n).items())
+            for n, shared in zip(orders, together, strict=True)
+        ]
+        for own in hypotheses
     ]
 
 
-def expected_aggregates(batch, orders):
-    rows = []
-    for hypotheses, references in batch:
-        together = [sum((oracles.ngrams(one, n) for one in references), Counter()) for n in range(1, orders + 1)]
-        rows.append(
-            [
-                [
-                    sum(min(len(references) * count, shared[ngram]) for ngram, count in oracles.ngrams(own, n).items())
-                    for n, shared in enumerate(together, 1)
-                ]
-                for own in hypotheses
-            ]
-        )
-    return rows
-
-
-def assert_are_those_of_counters(batch, orders, is_same=False):
+def assert_are_those_of_counters(batch, longest, is_same=False):
     if is_same:
         batch = [(hypotheses, hypotheses) for hypotheses, _ in batch]
-    pools = pools_of(batch, is_same)
-    for device in DEVICES:
-        matches = np.asarray(match_pairs(pools, orders, device))
-        for found, expected, (own, others) in zip(matches, expected_matches(batch, orders), batch, strict=True):
+    pools, orders = pools_of(batch, is_same), range(1, longest + 1)
+    for device in (None, torch.device("cpu")):
+        matches = np.asarray(match_pairs(pools, longest, device))
+        for found, (own, others) in zip(matches, batch, strict=True):
+            expected = [[[oracles.matches(one, [other], n) for n in orders] for other in others] for one in own]
             assert found[: len(own), : len(others)].tolist() == expected
             assert not found[len(own) :].any()
             assert not found[:, len(others) :].any()
-    aggregates = match_aggregates(pools, orders)
-    for found, expected in zip(aggregates, expected_aggregates(batch, orders), strict=True):
-        assert found[: len(expected)].tolist() == expected
-    lengths = pools.side_lengths()
-    for side, rows in enumerate(lengths):
+    for found, (own, others) in zip(match_aggregates(pools, longest), batch, strict=True):
+        assert found[: len(own)].tolist() == expected_aggregates(own, others, orders)
+    for side, rows in enumerate(pools.side_lengths()):
         for row, group in zip(rows.tolist(), batch, strict=True):
             sizes = [*map(len, group[side])]
             assert row == sizes + [0] * (len(row) - len(sizes))

@@ -1,17 +1,14 @@
-"""BLEU against sacrebleu and nltk; where they or torchmetrics differ, it says so and why."""
+"""BLEU against plain Python, sacrebleu and nltk; where they or torchmetrics differ, it says so and why."""
 
 import math
 import warnings
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import oracles
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import apart
-from measures import Measured, Settings, batches_of, of_settings, options, tokens
+from layouts import apart, streams
 from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu
 from nltk.translate.bleu_score import sentence_bleu as nltk_sentence_bleu
 from oracles import BleuCounts, close
@@ -23,112 +20,86 @@ from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.text.reader import WordReader
 
 
-def weights_of(order: int) -> st.SearchStrategy:
+def batches_of(documents):
+    """One to five segments, each with one reference or several."""
+    references = st.lists(documents, min_size=1, max_size=4)
+    return st.lists(st.tuples(documents, references), min_size=1, max_size=5)
+
+
+# Two or three words in short segments: ties, repeats, orders without a match and without an n-gram all occur.
+batches = batches_of(st.lists(st.sampled_from("abc"), max_size=9))
+
+
+def weights_of(order):
     """No weights, or one an order, not all of them 0."""
     weights = st.lists(st.sampled_from([0, 0.1, 0.25, 1.0]), min_size=order, max_size=order)
     return st.none() | weights.filter(any)
 
 
 @st.composite
-def bleu_settings(draw: Any, smoothings: Sequence[str] = SMOOTHINGS, weighted: bool = True) -> Settings:
-    name, order = draw(st.sampled_from(smoothings)), draw(st.integers(1, 6))
-    values = {"floor": [None, 0, 0.01, 0.5, 1], "add-k": [None, 0, 0.01, 0.5, 1, 3]}.get(name, [None])
-    value = draw(st.sampled_from(values))
+def measures(draw, smoothings=SMOOTHINGS, weighted=True):
+    """BLEU under any settings."""
+    smooth, order = draw(st.sampled_from(smoothings)), draw(st.integers(1, 6))
+    values = {"floor": [None, 0, 0.01, 0.5, 1], "add-k": [None, 0, 0.01, 0.5, 1, 3]}.get(smooth, [None])
     weights = draw(weights_of(order)) if weighted else None
-    return {
-        "ngram": order,
-        "smooth": name,
-        "smooth_value": value,
-        "weights": weights,
-        "effective_order": draw(st.booleans()),
-    }
+    return BleuMeasure(order, smooth, draw(st.sampled_from(values)), weights, draw(st.booleans()))
 
 
-def _score(settings: Settings, counts: Sequence[Any]) -> float:
-    names = {"smooth": "smooth", "smooth_value": "value", "weights": "weights", "effective_order": "effective_order"}
-    return oracles.bleu(BleuCounts(*counts), **{names[name]: settings[name] for name in names & settings.keys()})
-
-
-MEASURED = Measured(
-    make=of_settings(BleuMeasure, without=["pad_id"]),
-    reader=of_settings(WordReader, "pad_id"),
-    documents=tokens,
-    settings=bleu_settings(),
-    counts=lambda settings, hypothesis, references: oracles.bleu_counts(
-        hypothesis, references, settings.get("ngram", 4)
-    ),
-    score=_score,
-    variants=(
-        *options(smooth=SMOOTHINGS, effective_order=[False, True]),
-        *options(smooth=["none", "add-k"], effective_order=[False, True], weights=[(0.5, 0.3, 0.2, 0)]),
-        *options(ngram=[1, 6], smooth=["exp"]),
-    ),
-    of_text=list,
-)
-batches = MEASURED.batches
-
-
-def scored(metric, batch, average):
-    scorer = Scorer(WordReader(), metric, average, {"bleu": ()})
+def scored(measure, batch, average):
+    scorer = Scorer(WordReader(), measure, average, {"bleu": ()})
     return scorer.score(scorer.count(*apart(batch)))
 
 
-def micro(metric, batch):
-    return scored(metric, batch, "micro").item()
+def micro(measure, batch):
+    return scored(measure, batch, "micro").item()
 
 
-def segment_scores(metric, batch):
-    return scored(metric, batch, "none").tolist()
+def segment_scores(measure, batch):
+    return scored(measure, batch, "none").tolist()
 
 
-def split(hypothesis, *references):
-    return hypothesis.split(), [reference.split() for reference in references]
+def statistics(measure, batch):
+    """The counts of each segment."""
+    return measure.layout.unpack(Scorer(WordReader(), measure, "micro", {}).count(*apart(batch)).rows)
 
 
-CAT = split("the cat sat on mat", "a cat is on the mat")
+@given(batches, measures())
+def test_counts_and_scores_are_those_of_plain_python(batch, measure):
+    counts = [oracles.bleu_counts(*segment, measure.ngram) for segment in batch]
+    found = zip(*(field.tolist() for field in statistics(measure, batch)), strict=True)
+    assert list(found) == counts
+
+    def score(row):
+        settings = measure.smooth, measure.smooth_value, measure.weights, measure.effective_order
+        return oracles.bleu(BleuCounts(*row), *settings)
+
+    assert segment_scores(measure, batch) == close([score(row) for row in counts])
+    assert micro(measure, batch) == close(score(oracles.summed(counts)))
 
 
-# sacrebleu, of which every option is followed.
-
-
-def sacrebleu(measure):
-    name = {"no_smooth": "none", "smooth2": "add-k"}.get(measure.smooth, measure.smooth)
-    return BLEU(
+@given(batches, measures(["none", "no_smooth", "floor", "add-k", "smooth2", "exp"], weighted=False))
+def test_scores_are_those_of_sacrebleu(batch, measure):
+    """It has an option for every one of ours but the weights."""
+    peer = BLEU(
         tokenize="none",
         force=True,
-        smooth_method=name,
+        smooth_method={"no_smooth": "none", "smooth2": "add-k"}.get(measure.smooth, measure.smooth),
         smooth_value=measure.smooth_value,
         max_ngram_order=measure.ngram,
         effective_order=measure.effective_order,
     )
-
-
-SACREBLEU = ["none", "no_smooth", "floor", "add-k", "smooth2", "exp"]
-
-
-@given(batches, bleu_settings(SACREBLEU, weighted=False))
-def test_scores_are_those_of_sacrebleu(batch, settings):
-    metric = BleuMeasure(**settings)
-    peer = sacrebleu(metric)
     hypotheses = [" ".join(hypothesis) for hypothesis, _ in batch]
     references = [[" ".join(reference) for reference in references] for _, references in batch]
     expected = [peer.sentence_score(*segment).score / 100 for segment in zip(hypotheses, references, strict=True)]
-    assert segment_scores(metric, batch) == close(expected, 1e-10)
-    # sacrebleu takes the first references of all segments, then the second, ...; None where there is none.
-    streams = [
-        [segment_references[i] if i < len(segment_references) else None for segment_references in references]
-        for i in range(4)
-    ]
-    streams = [stream for stream in streams if any(reference is not None for reference in stream)]
-    corpus = peer.corpus_score(hypotheses, streams)
-    assert micro(metric, batch) == close(corpus.score / 100, 1e-10)
-    rows = Scorer(WordReader(), metric, "micro", {}).count(*apart(batch)).rows
-    parts = metric.parts(metric.layout.unpack(rows.sum(0)))
+    assert segment_scores(measure, batch) == close(expected, 1e-10)
+    corpus = peer.corpus_score(hypotheses, streams(references))
+    assert micro(measure, batch) == close(corpus.score / 100, 1e-10)
+    parts = measure.parts(BleuStatistics(*(field.sum(0) for field in statistics(measure, batch))))
     assert parts["hypothesis_length"].item() == corpus.sys_len
     assert parts["reference_length"].item() == corpus.ref_len
     assert parts["brevity_penalty"].item() == close(corpus.bp)
     # sacrebleu shows no precisions where nothing matches, and none past the first order without an n-gram.
-    shown = next((n for n, total in enumerate(corpus.totals) if total == 0), metric.ngram)
+    shown = next((n for n, total in enumerate(corpus.totals) if total == 0), measure.ngram)
     if any(corpus.counts) and parts["matches"][0] > 0:
         assert parts["precisions"][:shown].tolist() == close([p / 100 for p in corpus.precisions[:shown]], 1e-10)
 
@@ -138,6 +109,10 @@ def test_the_brevity_penalty_falls_with_the_length_and_is_zero_for_an_empty_hypo
     none = np.zeros((4, 4), np.int64)
     parts = BleuMeasure().parts(BleuStatistics(none, none, *lengths.T))
     assert parts["brevity_penalty"].tolist() == close([0, 1, math.exp(-0.5), 1])
+
+
+def split(hypothesis, *references):
+    return hypothesis.split(), [reference.split() for reference in references]
 
 
 NLTK = {"smooth1": "method1", "nltk_smooth2": "method2", "exp": "method3", "nltk_smooth3": "method3"}
@@ -154,11 +129,11 @@ def test_scores_are_those_of_nltk(data, smooth, ngram):
     weights = data.draw(weights_of(ngram))
     smoothing = getattr(SmoothingFunction(), NLTK[smooth])
     nltk_weights = tuple(weights or [1 / ngram] * ngram)
-    metric = BleuMeasure(ngram, smooth, weights=weights)
-    hypotheses, references = [hypothesis for hypothesis, _ in batch], [references for _, references in batch]
-    assert micro(metric, batch) == close(corpus_bleu(references, hypotheses, nltk_weights, smoothing))
+    measure = BleuMeasure(ngram, smooth, weights=weights)
+    hypotheses, references = apart(batch)
+    assert micro(measure, batch) == close(corpus_bleu(references, hypotheses, nltk_weights, smoothing))
     expected = [nltk_sentence_bleu(references, hypothesis, nltk_weights, smoothing) for hypothesis, references in batch]
-    assert segment_scores(metric, batch) == close(expected)
+    assert segment_scores(measure, batch) == close(expected)
 
 
 @given(batches, st.sampled_from(["smooth1", "nltk_smooth2", "nltk_smooth3"]), st.integers(1, 6))
@@ -170,8 +145,8 @@ def test_segments_shorter_than_an_order_score_as_in_nltk_under_its_own_smoothing
 
 @given(batches_of(long_enough(4)))
 def test_without_smoothing_nltk_is_nearly_0_where_an_order_has_no_match(batch):
-    metric = BleuMeasure(smooth="no_smooth")
-    for segment, ours in zip(batch, segment_scores(metric, batch), strict=True):
+    measure = BleuMeasure(smooth="no_smooth")
+    for segment, ours in zip(batch, segment_scores(measure, batch), strict=True):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # nltk warns of an order without a match
             theirs = nltk_sentence_bleu(segment[1], segment[0])
@@ -185,7 +160,7 @@ def test_without_smoothing_nltk_is_nearly_0_where_an_order_has_no_match(batch):
 def test_a_corpus_with_a_segment_shorter_than_an_order_differs_from_nltk():
     """nltk counts one 4-gram in a segment that has none, segment by segment; here and in sacrebleu it has none."""
     batch = [split("a b c d e", "a b c d f"), split("a", "a")]
-    theirs = corpus_bleu([references for _, references in batch], [hypothesis for hypothesis, _ in batch])
+    theirs = corpus_bleu(*apart(batch)[::-1])
     ours = micro(BleuMeasure(), batch)
     assert ours == close(math.exp(sum(map(math.log, (5 / 6, 3 / 4, 2 / 3, 1 / 2))) / 4))
     assert theirs == close(math.exp(sum(map(math.log, (5 / 6, 3 / 5, 2 / 4, 1 / 3))) / 4))
@@ -202,4 +177,5 @@ def test_of_two_equally_near_references_the_shorter_counts_in_whatever_order():
 
 @pytest.mark.parametrize("make", [list, tuple, np.array])
 def test_weights_may_be_any_sequence(make):
-    assert micro(BleuMeasure(weights=make([1.0, 0, 0, 0])), [CAT]) == close(4 / 5 * math.exp(1 - 6 / 5))
+    cat = split("the cat sat on mat", "a cat is on the mat")
+    assert micro(BleuMeasure(weights=make([1.0, 0, 0, 0])), [cat]) == close(4 / 5 * math.exp(1 - 6 / 5))

@@ -1,6 +1,4 @@
-"""chrF against sacrebleu, fastchrf, nltk and torchmetrics; where a peer differs, it says so and why."""
-
-from collections.abc import Sequence
+"""chrF against plain Python, sacrebleu, fastchrf, nltk and torchmetrics; where a peer differs, it says so and why."""
 
 import numpy as np
 import oracles
@@ -8,18 +6,20 @@ import pytest
 from fastchrf import pairwise_chrf
 from hypothesis import given
 from hypothesis import strategies as st
-from measures import Measured, Settings, batches_of, of_settings, options
-from measures import characters as texts
+from layouts import apart, streams
 from nltk.translate.chrf_score import corpus_chrf, sentence_chrf
 from oracles import close
 from sacrebleu.metrics import CHRF
 from torchmetrics.functional.text import chrf_score as torchmetrics_chrf
 
-from ngram_metrics._core.metrics.chrf import ChrfMeasure
-from ngram_metrics._core.text.reader import CharacterReader
+from ngram_metrics._core.metrics.chrf import make_chrf
 
+#: Few letters; spaces of several kinds, and what looks like one and is none.
+texts = st.text(st.sampled_from("aaabbAİ(.- \t\n\u00a0\u3000\u200b\u0301😀"), max_size=12)
+batches = st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=4)), min_size=1, max_size=5)
+pairs = st.lists(st.tuples(texts, st.tuples(texts)), min_size=1, max_size=5)
 _orders = st.tuples(st.integers(0, 8), st.integers(0, 3)).filter(any)
-chrf_settings = st.fixed_dictionaries(
+settings = st.fixed_dictionaries(
     {
         "char_order": st.integers(1, 8),
         "word_order": st.integers(0, 3),
@@ -31,84 +31,50 @@ chrf_settings = st.fixed_dictionaries(
 ) | _orders.map(lambda both: {"char_order": both[0], "word_order": both[1]})
 
 
-def _counts(settings: Settings, hypothesis: str, references: Sequence[str]) -> tuple:
-    rows = [oracles.chrf_counts(hypothesis, reference, **settings) for reference in references]
-    return oracles.first_best(rows, lambda *row: oracles.chrf(*row, **settings))
+def scored(batch, average, **options):
+    scorer = make_chrf(**options, average=average)
+    return scorer.score(scorer.count(*apart(batch))).tolist()
 
 
-def _reader(settings: Settings) -> CharacterReader:
-    read = {name: settings[name] for name in ("lowercase", "whitespace", "pad_id") if name in settings}
-    return CharacterReader(**read, words=settings.get("word_order", 0) > 0)
+def counts(batch, **options):
+    """Matches, n-grams of the hypothesis, and of the reference, of each segment with its best reference."""
+    return np.split(make_chrf(**options).count(*apart(batch)).rows, 3, 1)
 
 
-MEASURED = Measured(
-    make=of_settings(ChrfMeasure, without=["pad_id", "lowercase", "whitespace"]),
-    reader=_reader,
-    documents=texts,
-    settings=chrf_settings,
-    counts=_counts,
-    score=lambda settings, counts: oracles.chrf(*counts, **settings),
-    variants=(
-        *options(eps_smoothing=[False, True], char_order=[1, 6, 9]),
-        *options(eps_smoothing=[False, True], word_order=[2]),
-        {"beta": 0},
-        {"whitespace": True},
-    ),
-    of_ids=lambda ids: "".join(chr(0x4E00 + token_id) for token_id in ids),
-    tolerance=1e-10,
-    choice_is_exact=False,
-)
-batches = MEASURED.batches
+@given(batches, settings)
+def test_counts_and_scores_are_those_of_plain_python(batch, options):
+    def score(row):
+        return oracles.chrf(*row, **options)
+
+    each = [[oracles.chrf_counts(hypothesis, one, **options) for one in several] for hypothesis, several in batch]
+    assert scored(batch, "none", **options) == close([max(map(score, rows)) for rows in each], 1e-10)
+    # Of equally good references plain Python may take another, because it rounds in another order.
+    single = [(hypothesis, several[:1]) for hypothesis, several in batch]
+    first = [rows[0] for rows in each]
+    assert np.hstack(counts(single, **options)).tolist() == [[*a, *b, *c] for a, b, c in first]
+    assert scored(single, "micro", **options) == close(score(oracles.summed(first)), 1e-10)
 
 
-def micro(batch, **options):
-    return MEASURED.scored(options, batch, "micro").item()
-
-
-def segment_scores(batch, **options):
-    return MEASURED.scored(options, batch, "none").tolist()
-
-
-# sacrebleu, of which every option is followed.
-
-
-def sacrebleu_counts(batch, **options):
-    """What sacrebleu sums over the corpus: the counts of each segment with its best reference."""
+def assert_counts_are_those_of_sacrebleu(batch, options):
+    """What it sums over the corpus: the counts of each segment with its best reference."""
     peer = CHRF(**options)
-    read = [
-        (peer._preprocess_segment(hypothesis), list(map(peer._preprocess_segment, references)))
-        for hypothesis, references in batch
-    ]
-    return [
-        peer._compute_segment_statistics(hypothesis, peer._extract_reference_info(references))
-        for hypothesis, references in read
-    ]
+    expected = []
+    for hypothesis, references in batch:
+        read = peer._extract_reference_info([*map(peer._preprocess_segment, references)])
+        expected.append(peer._compute_segment_statistics(peer._preprocess_segment(hypothesis), read))
+    matches, hypotheses, references = counts(batch, **options)
+    assert np.stack((hypotheses, references, matches), -1).reshape(len(batch), -1).tolist() == expected
 
 
-def our_counts(batch, **options):
-    matches, hypothesis, reference = np.split(MEASURED.rows(options, batch), 3, 1)
-    return np.stack((hypothesis, reference, matches), -1).reshape(len(batch), -1).tolist()
-
-
-def streams(batch):
-    """References as sacrebleu takes them: the first of all segments, the second, ...; None where there is none."""
-    several = [references for _, references in batch]
-    return [[one[i] if i < len(one) else None for one in several] for i in range(max(map(len, several)))]
-
-
-def check_against_sacrebleu(batch, options):
-    peer = CHRF(**options)
-    expected = [peer.sentence_score(*segment).score / 100 for segment in batch]
-    assert segment_scores(batch, **options) == close(expected, 1e-10)
-    assert micro(batch, **options) == close(
-        peer.corpus_score([hypothesis for hypothesis, _ in batch], streams(batch)).score / 100, 1e-10
-    )
-    assert our_counts(batch, **options) == sacrebleu_counts(batch, **options)
-
-
-@given(batches, chrf_settings)
+@given(batches, settings)
 def test_scores_and_counts_are_those_of_sacrebleu(batch, options):
-    check_against_sacrebleu(batch, options)
+    """It has every option of ours."""
+    peer, (preds, target) = CHRF(**options), apart(batch)
+    expected = [peer.sentence_score(*segment).score / 100 for segment in batch]
+    assert scored(batch, "none", **options) == close(expected, 1e-10)
+    corpus = peer.corpus_score(preds, streams(target)).score / 100
+    assert scored(batch, "micro", **options) == close(corpus, 1e-10)
+    assert_counts_are_those_of_sacrebleu(batch, options)
 
 
 @pytest.mark.parametrize(
@@ -125,21 +91,21 @@ def test_scores_and_counts_are_those_of_sacrebleu(batch, options):
 def test_of_equally_good_references_the_first_counts_as_in_sacrebleu(hypothesis, references, options):
     for i in range(len(references)):
         batch = [(hypothesis, references[i:] + references[:i])]
-        assert our_counts(batch, **options) == sacrebleu_counts(batch, **options)
+        assert_counts_are_those_of_sacrebleu(batch, options)
 
 
-# nltk: epsilon smoothing, beta 3, the mean of the segments.
-
-
-@given(batches_of(texts, references=1), st.integers(1, 8), st.sampled_from([2.0, 3.0]), st.booleans())
+@given(pairs, st.integers(1, 8), st.sampled_from([2.0, 3.0]), st.booleans())
 def test_scores_are_those_of_nltk(batch, char_order, beta, whitespace):
-    """But for some 1e-16: nltk takes that for F where only one side has no n-gram, sacrebleu makes it 0."""
+    """nltk smooths by epsilon, and averages the segments.
+
+    It takes 1e-16 for F where only one side has no n-gram; sacrebleu makes it 0.
+    """
     theirs = {"max_len": char_order, "beta": beta, "ignore_whitespace": not whitespace}
     ours = {"char_order": char_order, "beta": beta, "whitespace": whitespace, "eps_smoothing": True}
     expected = [sentence_chrf(other, one, **theirs) for one, (other,) in batch]
-    assert segment_scores(batch, **ours) == pytest.approx(expected, rel=1e-12, abs=1e-15)
-    corpus = corpus_chrf([other for _, (other,) in batch], [hypothesis for hypothesis, _ in batch], **theirs)
-    assert MEASURED.scored(ours, batch, "macro").item() == pytest.approx(corpus, rel=1e-12, abs=1e-15)
+    assert scored(batch, "none", **ours) == pytest.approx(expected, rel=1e-12, abs=1e-15)
+    corpus = corpus_chrf([other for _, (other,) in batch], [one for one, _ in batch], **theirs)
+    assert scored(batch, "macro", **ours) == pytest.approx(corpus, rel=1e-12, abs=1e-15)
 
 
 PRINTED = [
@@ -168,15 +134,15 @@ PRINTED = [
 )
 def test_the_table_of_peers(batch, sacrebleu, eps, torchmetrics):
     """Times 100: sacrebleu's two ways, with fastchrf and nltk the same for one segment; and torchmetrics."""
-    hypotheses, references = [hypothesis for hypothesis, _ in batch], [[references[0] for _, references in batch]]
+    hypotheses, references = apart(batch)
     for expected, smoothing in ((sacrebleu, False), (eps, True)):
-        assert 100 * micro(batch, eps_smoothing=smoothing) == pytest.approx(expected, abs=5e-4)
-        corpus = CHRF(eps_smoothing=smoothing).corpus_score(hypotheses, references)
+        assert 100 * scored(batch, "micro", eps_smoothing=smoothing) == pytest.approx(expected, abs=5e-4)
+        corpus = CHRF(eps_smoothing=smoothing).corpus_score(hypotheses, streams(references))
         assert corpus.score == pytest.approx(expected, abs=5e-4)
         if len(batch) == 1:
             theirs = pairwise_chrf([[batch[0][0]]], [batch[0][1]], eps_smoothing=smoothing)
             assert theirs[0][0][0] == pytest.approx(expected, abs=5e-4)
     if len(batch) == 1:
         assert 100 * sentence_chrf(batch[0][1][0], batch[0][0], beta=2) == pytest.approx(eps, abs=5e-4)
-    theirs = torchmetrics_chrf(hypotheses, [several for _, several in batch], n_char_order=6, n_word_order=0)
+    theirs = torchmetrics_chrf(hypotheses, references, n_char_order=6, n_word_order=0)
     assert 100 * theirs.item() == pytest.approx(torchmetrics, abs=5e-4)

@@ -1,20 +1,17 @@
-"""ROUGE against rouge_score, number for number, and on long texts."""
-
-from collections.abc import Sequence
-from typing import Any
+"""ROUGE against plain Python and, number for number, against rouge_score."""
 
 import numpy as np
 import pytest
 import rouge_oracle
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import apart, read_batch
-from measures import Measured, Settings, of_settings, options
+from layouts import apart
 from oracles import close
 from rouge_oracle import KEYS
 from rouge_score import rouge_scorer
 
 from ngram_metrics._core.metrics.rouge import ROUGE_KEYS, MeanRougeMeasure, RougeMeasure
+from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.text.rouge_reader import RougeReader
 
 #: Texts of which the rule leaves nothing are among those drawn; `test_input_warnings.py` is about the warning.
@@ -37,74 +34,55 @@ summaries = (
 )
 
 
-def _counts(settings: Settings, hypothesis: str, references: Sequence[str]) -> tuple:
-    summary, summaries = rouge_oracle.summary(hypothesis), list(map(rouge_oracle.summary, references))
-    keys, how = settings.get("keys", KEYS), (settings.get("reducer", "best"), settings.get("alpha"))
-    return tuple(zip(*(rouge_oracle.reduced(key, summary, summaries, *how) for key in keys), strict=True))
+batches = st.lists(st.tuples(summaries, st.lists(summaries, min_size=1, max_size=4)), min_size=1, max_size=5)
 
 
-def _score(settings: Settings, counts: Sequence[Any]) -> list:
-    rows = [rouge_oracle.Counts(*row) for row in zip(*counts, strict=True)]
-    return [list(rouge_oracle.scores(row, settings.get("alpha"))) for row in rows]
+def scores_and_rows(measure, batch, average="none", **options):
+    """For each segment and key precision, recall and F, and the packed counts."""
+    scorer = Scorer(RougeReader(**options), measure, average, {})
+    counted = scorer.count(*apart(batch))
+    return scorer.score(counted), counted.rows
 
 
-def _mean_counts(settings: Settings, hypothesis: str, references: Sequence[str]) -> tuple:
-    summary, summaries = rouge_oracle.summary(hypothesis), list(map(rouge_oracle.summary, references))
-    return tuple(zip(*(rouge_oracle.rouge(key, summary, summaries, "avg") for key in KEYS), strict=True))
+def segment_scores(measure, batch, **options):
+    return scores_and_rows(measure, batch, **options)[0].tolist()
 
 
-MEASURED = {
-    "rouge": Measured(
-        make=lambda settings: RougeMeasure(
-            [ROUGE_KEYS[key] for key in settings.get("keys", KEYS)],
-            settings.get("reducer", "best"),
-            settings.get("alpha"),
-        ),
-        reader=of_settings(RougeReader, "pad_id"),
-        documents=summaries,
-        settings=st.sampled_from(options(reducer=["best", "best_recall", "sum"], alpha=[None, 0, 0.3, 0.5, 1])),
-        counts=_counts,
-        score=_score,
-        of_ids=lambda ids: " ".join(map(str, ids)),
-        variants=options(reducer=["best", "best_recall", "sum"], alpha=[None, 0, 0.5, 1]),
-    ),
-    "mean rouge": Measured(
-        make=lambda settings: MeanRougeMeasure(VARIANTS),
-        reader=of_settings(RougeReader, "pad_id"),
-        documents=summaries,
-        settings=st.just({}),
-        counts=_mean_counts,
-        score=lambda settings, scores: [list(row) for row in zip(*scores, strict=True)],
-        of_ids=lambda ids: " ".join(map(str, ids)),
-        variants=({},),
-        averages=("none", "macro"),
-    ),
-}
-batches = MEASURED["rouge"].batches
+def read(batch):
+    """The sentences of each hypothesis and of its references."""
+    return [(rouge_oracle.summary(one), list(map(rouge_oracle.summary, several))) for one, several in batch]
 
 
-def statistics(metric, batch, **options):
-    return metric.statistics(read_batch(RougeReader(**options), *apart(batch)))
+@given(batches, st.sampled_from(["best", "best_recall", "sum"]), st.sampled_from([None, 0, 0.3, 0.5, 1]))
+def test_counts_and_scores_are_those_of_plain_python(batch, reducer, alpha):
+    """Of the best reference by F or by recall, or of all references together; alpha weighs F as in ignite."""
+    expected = [[rouge_oracle.reduced(key, *segment, reducer, alpha) for key in KEYS] for segment in read(batch)]
+    scores, rows = scores_and_rows(RougeMeasure(VARIANTS, reducer, alpha), batch)
+    assert rows.reshape(len(batch), 3, len(KEYS)).transpose(0, 2, 1).tolist() == np.array(expected).tolist()
+    assert scores == close(np.array([[rouge_oracle.scores(row, alpha) for row in keys] for keys in expected]))
+    corpus = [rouge_oracle.scores(sum(column[1:], column[0]), alpha) for column in zip(*expected, strict=True)]
+    assert scores_and_rows(RougeMeasure(VARIANTS, reducer, alpha), batch, "micro")[0] == close(np.array(corpus))
 
 
-def sentence_scores(metric, batch, **options):
-    """For each sentence and key precision, recall and F."""
-    return metric.score_rows(metric.layout.pack(statistics(metric, batch, **options))).tolist()
+@given(batches)
+def test_a_mean_over_the_references_is_that_of_plain_python(batch):
+    expected = [[rouge_oracle.mean_over(key, *segment) for key in KEYS] for segment in read(batch)]
+    assert np.array(segment_scores(MeanRougeMeasure(VARIANTS), batch)) == close(np.array(expected))
 
 
 PEERS = {stemmed: rouge_scorer.RougeScorer(list(KEYS), use_stemmer=stemmed) for stemmed in (False, True)}
 
 
 def rouge_score(batch, stemmed):
-    segment_scores = [PEERS[stemmed].score_multi(references, hypothesis) for hypothesis, references in batch]
-    return [[tuple(scores[key]) for key in KEYS] for scores in segment_scores]
+    each = [PEERS[stemmed].score_multi(references, hypothesis) for hypothesis, references in batch]
+    return [[tuple(scores[key]) for key in KEYS] for scores in each]
 
 
 @pytest.mark.parametrize("stemmed", [False, True])
 @given(batches)
-def test_scores_are_those_of_score(stemmed, batch):
+def test_scores_are_those_of_rouge_score(stemmed, batch):
     for segments in (batch, [(hypothesis, references[:1]) for hypothesis, references in batch]):
-        got = sentence_scores(RougeMeasure(VARIANTS), segments, use_stemmer=stemmed)
+        got = segment_scores(RougeMeasure(VARIANTS), segments, use_stemmer=stemmed)
         assert np.array(got) == close(np.array(rouge_score(segments, stemmed)))
 
 
@@ -119,7 +97,7 @@ def test_the_best_reference_is_the_first_of_equals_in_float64():
         ("a b", ["a", "a b c d"], (0.5, 1.0)),
     ]
     batch = [(hypothesis, references) for hypothesis, references, _ in tied]
-    got = sentence_scores(RougeMeasure((1,)), batch)
+    got = segment_scores(RougeMeasure((1,)), batch)
     assert [tuple(scores[0][:2]) for scores in got] == [expected for *_, expected in tied]
     scorer = rouge_scorer.RougeScorer(["rouge1"])
     assert [tuple(scorer.score_multi(*segment[::-1])["rouge1"][:2]) for segment in batch] == [
@@ -130,22 +108,20 @@ def test_the_best_reference_is_the_first_of_equals_in_float64():
 @pytest.mark.parametrize("subset", [("L",), ("Lsum",), (3,), ("Lsum", 2), (2, "L", 1), ("L", "L", 1, 1)], ids=str)
 def test_a_key_counts_the_same_alone_and_among_others(subset):
     batch = [("a b c\nb a", ["b a\na b c", "c"]), ("b b\na", ["a\nb b b"]), ("", ["a"])]
-    whole = statistics(RougeMeasure(VARIANTS), batch)
-    alone = statistics(RougeMeasure(subset), batch)
+    whole, alone = (scores_and_rows(RougeMeasure(variants), batch)[1] for variants in (VARIANTS, subset))
     columns = [VARIANTS.index(variant) for variant in subset]
-    for field, among_others in zip(alone, whole, strict=True):
-        assert np.array_equal(field, among_others[:, columns])
+    assert np.array_equal(alone.reshape(3, 3, -1), whole.reshape(3, 3, -1)[..., columns])
 
 
 def test_the_example_of_the_paper():
     """Lin 2004, section 3.2: w1 w2 and w1 w3 w5 of one reference sentence are four hits of five."""
     hypothesis, reference = "w1 w2 w6 w7 w8\nw1 w3 w8 w9 w5", "w1 w2 w3 w4 w5"
-    ((precision, recall, _),) = sentence_scores(RougeMeasure(("Lsum",)), [(hypothesis, [reference])])[0]
+    ((precision, recall, _),) = segment_scores(RougeMeasure(("Lsum",)), [(hypothesis, [reference])])[0]
     assert (precision, recall) == (0.4, 0.8)
 
 
 def test_a_mean_has_no_parts_and_no_corpus_score():
-    metric = MeanRougeMeasure((1,))
-    rows = statistics(metric, [("a", ["a", "b"])])
+    measure = MeanRougeMeasure((1,))
+    _, rows = scores_and_rows(measure, [("a", ["a", "b"])])
     with pytest.raises(ValueError, match="accumulate='avg' averages the scores of several references"):
-        metric.parts(rows)
+        measure.parts(measure.layout.unpack(rows))

@@ -1,65 +1,88 @@
-"""What holds of every measure: its counts and scores are those of plain Python, in any company and in any shape."""
+"""What holds of every measure, whatever it counts: in any company and shape, on both engines, at the ends of its range.
+
+The tests in tests/_core/metrics compare the counts and the scores of each with plain Python.
+"""
 
 import inspect
 import math
 import random
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 import torch
-from all_measures import MEASURES
 from covering import grid
+from crossings import crossings
 from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import apart, array_batch, read_batch, tensor_batch
-from measures import Measured
+from layouts import PADDING, apart, padded
 
+from ngram_metrics._core.metrics.bleu import SMOOTHINGS, make_bleu
+from ngram_metrics._core.metrics.chrf import make_chrf
+from ngram_metrics._core.metrics.overlap import make_overlap
+from ngram_metrics._core.metrics.rouge import ROUGE_KEYS, RougeMeasure, make_rouge
 from ngram_metrics._core.scoring.measure import Measure
+from ngram_metrics._core.scoring.scorer import Scorer
 
-#: Texts of which ROUGE's rule leaves nothing are among those drawn; `test_input_warnings.py` is about the warning.
-pytestmark = pytest.mark.filterwarnings("ignore:ROUGE's rule for words")
+#: Of texts that are drawn some are what the metrics warn of; test_input_warnings.py is about the warnings.
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
-# What is counted once more in other company or another shape: there the tests against plain Python have many examples.
-few = fewer(3)
-each = pytest.mark.parametrize("measured", MEASURES.values(), ids=MEASURES)
+ROUGE = make_rouge(rouge_keys=tuple(ROUGE_KEYS))
+#: Metrics with settings that take different steps, one or more for each step of the code.
+SCORERS: dict[str, list[Scorer]] = {
+    "bleu": [
+        *(make_bleu(smooth=name, effective_order=order) for name, order in product(SMOOTHINGS, (False, True))),
+        *(
+            make_bleu(smooth=name, effective_order=order, weights=(0.5, 0.3, 0.2, 0))
+            for name, order in product(("none", "add-k"), (False, True))
+        ),
+        *(make_bleu(ngram) for ngram in (1, 6)),
+    ],
+    "chrf": [
+        *(make_chrf(order, eps_smoothing=eps) for order, eps in product((1, 6, 9), (False, True))),
+        *(make_chrf(word_order=2, eps_smoothing=eps) for eps in (False, True)),
+        *(make_chrf(beta=0), make_chrf(whitespace=True)),
+    ],
+    "rouge": [
+        replace(ROUGE, measure=RougeMeasure(ROUGE.measure.variants, reducer, alpha))
+        for reducer, alpha in product(("best", "best_recall", "sum"), (None, 0, 0.5, 1))
+    ],
+    "mean rouge": [make_rouge(rouge_keys=tuple(ROUGE_KEYS), accumulate="avg")],
+    "overlap": [make_overlap(ngram) for ngram in (1, 2, 3, 9)],
+}
+each_metric = pytest.mark.parametrize("scorers", SCORERS.values(), ids=SCORERS)
+any_scorer = st.sampled_from([scorer for scorers in SCORERS.values() for scorer in scorers])
+
+# Few words in short texts of several lines: ties, repeats, orders without a match and without an n-gram all occur.
+texts = st.lists(st.sampled_from(["a ", "b ", "ab ", "(a", "\n"]), max_size=9).map("".join)
+batches = st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=4)), min_size=1, max_size=5)
 
 
-def subclasses(of: type) -> set[type]:
+def rows_of(scorer, batch):
+    return scorer.count(*apart(batch)).rows
+
+
+def averaged(scorer):
+    """The scorer with each of its averages: means over references have no score of the corpus."""
+    averages = ("none", "macro", "micro") if scorer.measure.has_counts else ("none", "macro")
+    return [replace(scorer, average=average) for average in averages]
+
+
+def scores_of(scorer, batch):
+    """The scores under each average."""
+    return [one.score(one.count(*apart(batch))) for one in averaged(scorer)]
+
+
+def subclasses(of):
     return {of}.union(*map(subclasses, of.__subclasses__()))
 
 
-def test_every_measure_has_a_row():
+def test_every_measure_is_tested_here():
     ours = {one for one in subclasses(Measure) if one.__module__.startswith("ngram_metrics.")}
-    rows = {type(measured.make({})) for measured in MEASURES.values()}
-    measures = {one for one in ours if not inspect.isabstract(one)}
-    assert measures == rows, "add MEASURED to the test of the metric in tests/_core/metrics"
-
-
-def drawn(data: st.DataObject, measured: Measured) -> tuple:
-    return data.draw(measured.settings), data.draw(measured.batches)
-
-
-def sample(measured: Measured, texts: list[tuple[str, list[str]]]) -> list[tuple]:
-    """Texts as documents of a measure."""
-    return [(measured.of_text(hypothesis), list(map(measured.of_text, several))) for hypothesis, several in texts]
-
-
-@each
-@given(data=st.data())
-def test_counts_and_scores_are_those_of_plain_python(measured, data):
-    settings, batch = drawn(data, measured)
-    for average in measured.averages[:2]:
-        assert measured.scored(settings, batch, average) == measured.close(measured.expected(settings, batch, average))
-    if not measured.choice_is_exact:  # of equally good references another may be taken
-        batch = [(hypothesis, references[:1]) for hypothesis, references in batch]
-    rows = measured.rows(settings, batch)
-    assert rows.dtype == (np.int64 if measured.make(settings).has_counts else np.float64)
-    assert rows == measured.close(measured.expected_rows(settings, batch))
-    for average in measured.averages[2:]:
-        scores = measured.scored(settings, batch, average)
-        assert (scores.dtype, scores.shape) == (np.float64, measured.make(settings).score_shape)
-        assert scores == measured.close(measured.expected(settings, batch, average))
+    tested = {type(scorer.measure) for scorers in SCORERS.values() for scorer in scorers}
+    assert {one for one in ours if not inspect.isabstract(one)} == tested, "add the metric to SCORERS"
 
 
 #: The most segments, tokens of a document, and ids of a vocabulary: few; more than a chunk; n-grams of more bits than a
@@ -67,60 +90,64 @@ def test_counts_and_scores_are_those_of_plain_python(measured, data):
 SIZES = [(5, 9, 3), (700, 12, 4), (3, 300, 2), (3, 300, 20_000)]
 
 
-@each
+@each_metric
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @fewer(8)
 @given(data=st.data(), seed=st.integers(0, 10**6), references=st.sampled_from([1, 3]))
-def test_both_engines_have_the_rows_of_plain_python_and_one_score(measured, size, data, seed, references):
-    """NumPy and, on tensors of the CPU, the kernel for devices."""
-    of_ids = [one for one in measured.variants if not (one.get("word_order") or one.get("whitespace"))]
-    settings, draw = data.draw(st.sampled_from(of_ids)), random.Random(seed)
+def test_both_engines_have_one_count_and_one_score(scorers, size, data, seed, references):
+    """NumPy and, on tensors of the CPU, the kernels for devices."""
+    for_ids = [one for one in scorers if not any(getattr(one.reader, name, False) for name in ("words", "whitespace"))]
+    scorer, draw = data.draw(st.sampled_from(for_ids)), random.Random(seed)
+    scorer = replace(scorer, reader=replace(scorer.reader, pad_id=PADDING))
     segments, longest, vocabulary = size
 
-    def document(shortest: int) -> list[int]:
+    def document(shortest):
         return [draw.randint(1, vocabulary) for _ in range(draw.randint(shortest, longest))]
 
     # An empty reference among several cannot be told from a missing one in a padded tensor.
     batch = [(document(0), [document(references // 2) for _ in range(draw.randint(1, references))])]
     batch += [(document(0), [document(references // 2) for _ in range(references)]) for _ in range(segments - 1)]
-    measure = measured.make(settings)
-    arrays, tensors = (
-        measure.layout.pack(measure.statistics([layout(batch)])) for layout in (array_batch, tensor_batch)
-    )
-    assert tensors.numpy() == measured.close(arrays)
-    assert measure.score_rows(tensors).numpy() == pytest.approx(measure.score_rows(arrays), rel=1e-12, abs=0)
-    if measured.choice_is_exact or references == 1:
-        documents = [(measured.of_ids(one), list(map(measured.of_ids, several))) for one, several in batch]
-        assert arrays == measured.close(measured.expected_rows(settings, documents))
+    in_numpy = scorer.count(*apart(batch))
+    with crossings():  # torch counts on a CPU too while something records its operations
+        in_torch = scorer.count(*padded(batch))
+    assert in_torch.rows.numpy() == pytest.approx(in_numpy.rows, rel=1e-12, abs=0)
+    for one in averaged(scorer):
+        assert one.score(in_torch).numpy() == pytest.approx(one.score(in_numpy), rel=1e-12, abs=0)
 
 
-@each
-@few
-@given(data=st.data())
-def test_segments_count_the_same_in_any_company(measured, data):
-    settings, batch = drawn(data, measured)
-    rows, scores = measured.rows(settings, batch), measured.scored(settings, batch, "none")
+@fewer(3)
+@given(any_scorer, batches, st.data())
+def test_segments_count_the_same_in_any_company(scorer, batch, data):
+    rows, scores = rows_of(scorer, batch), scores_of(scorer, batch)
     for index, segment in enumerate(batch):
-        assert np.array_equal(measured.rows(settings, [segment]), rows[[index]])
-        for average in measured.averages:
-            assert np.array_equal(measured.scored(settings, [segment], average).ravel(), scores[index].ravel())
+        assert np.array_equal(rows_of(scorer, [segment]), rows[[index]])
+        assert all(np.array_equal(score.ravel(), scores[0][index].ravel()) for score in scores_of(scorer, [segment]))
     order = data.draw(st.permutations(range(len(batch))))
     permuted = [batch[index] for index in order]
-    assert np.array_equal(measured.rows(settings, permuted), rows[order])
-    for average in measured.averages[2:]:
-        assert np.array_equal(measured.scored(settings, permuted, average), measured.scored(settings, batch, average))
-    if not measured.make(settings).score_shape:
+    assert np.array_equal(rows_of(scorer, permuted), rows[order])
+    assert all(map(np.array_equal, scores_of(scorer, permuted)[2:], scores[2:]))
+    if not scorer.measure.score_shape:
         turned = [(hypothesis, references[::-1]) for hypothesis, references in batch]
-        assert measured.scored(settings, turned, "none") == measured.close(scores)
+        assert scores_of(scorer, turned)[0] == pytest.approx(scores[0], rel=1e-10, abs=0)
 
 
-@each
-@few
-@given(data=st.data(), shape=st.sampled_from([(), (1,), (2, 3), (0, 2), (2, 1, 2), (67,)]))
-def test_a_row_scores_the_same_in_any_leading_shape(measured, data, shape):
+@fewer(3)
+@given(any_scorer, batches)
+def test_micro_scores_the_sum_of_the_counts_and_macro_is_the_mean_of_the_scores(scorer, batch):
+    rows, (each, mean, *of_sum) = rows_of(scorer, batch), scores_of(scorer, batch)
+    assert rows.dtype == (np.int64 if scorer.measure.has_counts else np.float64)
+    assert np.array_equal(each, scorer.measure.score_rows(rows))
+    assert mean == pytest.approx(each.sum(0) / len(batch), rel=1e-15, abs=0)
+    for score in of_sum:
+        assert (score.dtype, score.shape) == (np.float64, scorer.measure.score_shape)
+        assert np.array_equal(score, scorer.measure.score_rows(rows.sum(0)))
+
+
+@fewer(3)
+@given(any_scorer, batches, st.sampled_from([(), (1,), (2, 3), (0, 2), (2, 1, 2), (67,)]))
+def test_a_row_scores_the_same_in_any_leading_shape(scorer, batch, shape):
     """To the last bit, also where the rows of an array are its columns in memory."""
-    settings, batch = drawn(data, measured)
-    measure, rows = measured.make(settings), measured.rows(settings, batch)
+    measure, rows = scorer.measure, rows_of(scorer, batch)
     assert rows.shape == (len(batch), measure.layout.row_width)
     assert np.array_equal(measure.layout.pack(measure.layout.unpack(rows)), rows)
     index = np.arange(math.prod(shape)) % len(rows)
@@ -133,10 +160,8 @@ def test_a_row_scores_the_same_in_any_leading_shape(measured, data, shape):
     scores = measure.score_rows(torch.from_numpy(chosen))
     assert scores.dtype == torch.float64
     assert scores.numpy() == pytest.approx(expected, rel=1e-12, abs=0)
-    assert ((expected >= 0) & (expected < math.inf)).all()
-    if settings.get("smooth") not in ("floor", "add-k"):
-        assert (expected <= 1 + 1e-12).all()
-    if measured.averages[2:]:
+    assert ((expected >= 0) & (expected <= 1 + 1e-12)).all()
+    if measure.has_counts:
         statistics = measure.layout.unpack(chosen)
         parts = measure.parts(statistics)
         assert list(parts)[-len(statistics) :] == list(statistics._fields)
@@ -145,38 +170,34 @@ def test_a_row_scores_the_same_in_any_leading_shape(measured, data, shape):
         assert {part.shape[: len(shape)] for part in parts.values()} == {shape}
 
 
-@each
-@few
+@each_metric
+@fewer(3)
 @given(letters=st.text("abc", min_size=12, max_size=15))
-def test_what_is_its_own_reference_has_the_best_score(measured, letters):
-    document = measured.of_text(" ".join(letters))
-    for settings in measured.variants:
-        for average in measured.averages:
-            scores = measured.scored(settings, [(document, [document])], average)
-            assert scores == measured.close(np.ones_like(scores))
+def test_what_is_its_own_reference_has_the_best_score(scorers, letters):
+    text = " ".join(letters)
+    for scorer in scorers:
+        for scores in scores_of(scorer, [(text, [text])]):
+            assert scores == pytest.approx(np.ones_like(scores), rel=1e-10)
 
 
-@each
-def test_nothing_scores_0_and_so_does_no_match(measured):
-    texts = [("", [""]), ("", ["a"]), ("a", [""]), ("a", ["", ""]), ("aaaaa", ["bbbbb"])]
-    nothing = sample(measured, texts)
-    for settings in measured.variants:
-        for average in measured.averages:
-            for batch in (nothing, nothing[:3]):
-                # Epsilon smoothing takes 0 / 0 for 1e-16.
-                most = 1e-14 if settings.get("eps_smoothing") else 0
-                scores = measured.scored(settings, batch, average)
-                assert ((scores >= 0) & (scores <= most)).all(), settings
+@each_metric
+def test_nothing_scores_0_and_so_does_no_match(scorers):
+    nothing = [("", [""]), ("", ["a"]), ("a", [""]), ("a", ["", ""]), ("aaaaa", ["bbbbb"])]
+    for scorer in scorers:
+        # Epsilon smoothing takes 0 / 0 for 1e-16.
+        most = 1e-14 if getattr(scorer.measure, "eps_smoothing", False) else 0
+        for scores in (*scores_of(scorer, nothing), *scores_of(scorer, nothing[:3])):
+            assert ((scores >= 0) & (scores <= most)).all(), scorer
 
 
-@each
-def test_counts_past_the_exact_integers_of_float32_are_scored_exactly(measured):
-    measure = measured.make({})
-    if not measure.has_counts:
-        pytest.skip("means of scores are no counts")
-    batch = read_batch(measured.reader({}), *apart(sample(measured, [("abcab" * 3 + "d", ["abcab" * 3])])))
-    rows = measure.layout.pack(measure.statistics(batch))
-    assert measure.score_rows(rows * (2**24 + 1)) == pytest.approx(measure.score_rows(rows), rel=1e-15)
+@pytest.mark.parametrize("name", [name for name in SCORERS if name != "mean rouge"])  # means of scores are no counts
+def test_counts_past_the_exact_integers_of_float32_are_scored_exactly(name):
+    for scorer in SCORERS[name]:
+        rows = rows_of(scorer, [("a b c a b " * 3 + "d", ["a b c a b " * 3])])
+        if getattr(scorer.measure, "smooth", "none") not in ("add-k", "smooth2", "nltk_smooth2"):  # add to a count
+            assert scorer.measure.score_rows(rows * (2**24 + 1)) == pytest.approx(
+                scorer.measure.score_rows(rows), rel=1e-14
+            )
 
 
 SAMPLE = [
@@ -191,17 +212,16 @@ SAMPLE = [
 
 @pytest.mark.usefixtures("compiling")
 @grid(
-    ("measured", "settings", "average"),
+    "scorer",
     [
-        pytest.param(measured, settings, average, id=f"{name}-{average}-{settings}")
-        for name, measured in MEASURES.items()
-        for settings in measured.variants
-        for average in (measured.averages if settings is measured.variants[0] else ["none"])
+        pytest.param(one, id=f"{name}-{one.average}-{index}")
+        for name, scorers in SCORERS.items()
+        for index, scorer in enumerate(scorers)
+        for one in (averaged(scorer) if index == 0 else averaged(scorer)[:1])
     ],
 )
-def test_every_variant_compiles_into_one_graph(measured, settings, average):
-    scorer = measured.scorer(settings, average)
-    counted = scorer.count(*apart(sample(measured, SAMPLE)))
+def test_every_variant_compiles_into_one_graph(scorer):
+    counted = scorer.count(*apart(SAMPLE))
     counted = counted._replace(rows=torch.from_numpy(counted.rows))
     compiled = torch.compile(scorer.score, fullgraph=True, backend="eager")
     assert compiled(counted).equal(scorer.score(counted))
