@@ -98,11 +98,9 @@ TOO_LARGE = r"segment 1 has the id {}: expected ids below 2\^63"
     ("call", "error", "words"),
     [
         (lambda: clipped_matches(ROWS, IDS), ValueError, "a padded tensor of ids needs pad_id"),
-        (lambda: clipped_matches(IDS, IDS[:1]), ValueError, "preds has 2 segments and target has 1"),
         (lambda: clipped_matches(["a", "b"], ["a", "c"]), TypeError, "the segments are text: expected token ids"),
         (lambda: clipped_matches([["a"], ["b"]], [["a"], ["c"]]), TypeError, "the segments are tokens: expected token"),
         (lambda: clipped_matches([[True], [False]], [[True], [True]]), TypeError, "the segments are tokens: expected "),
-        (lambda: clipped_matches([[1], [-5]], IDS), ValueError, "segment 1 has the id -5: expected .* in pad"),
         (lambda: clipped_matches(IDS, IDS, 0), ValueError, "ngram order must be greater than zero"),
         (lambda: ngram_counts(ROWS, 1), ValueError, "a padded tensor of ids needs pad_id"),
         (lambda: ngram_counts(ROWS[None], 1, 0), ValueError, r"ids has shape \(1, 2, 3\): expected"),
@@ -111,10 +109,8 @@ TOO_LARGE = r"segment 1 has the id {}: expected ids below 2\^63"
         (lambda: ngram_counts("ab", 1), TypeError, "the segments are text: expected token ids, which are integers"),
         (lambda: ngram_counts([[1], [2**63]], 1), ValueError, TOO_LARGE.format(2**63)),
         (lambda: ngram_counts([[1], [10**5000]], 1), ValueError, TOO_LARGE.format("0x31e2.*")),
-        (lambda: ngram_counts(IDS, 1001), ValueError, "ngram order must be at most 1000"),
         (lambda: ngram_counts(IDS, 1, pad_id="0"), TypeError, "pad_id is '0': expected an integer"),
         (lambda: ngram_counts(IDS, n_gram=1), TypeError, "ngram_counts: unknown argument n_gram, did you mean ngram"),
-        (lambda: common_subsequence_lengths(IDS, [[1], []]), ValueError, r"segment 1 has no .* is written \[\[\]\]"),
         (lambda: common_subsequence_lengths(IDS, [[1], [[1], [2]]]), ValueError, "target has several references"),
         (lambda: common_subsequence_lengths(ROWS, torch.stack((ROWS, ROWS), 1), 0), ValueError, "several references"),
         (lambda: common_subsequence_lengths(ROWS, torch.stack((ROWS, 0 * ROWS), 1), 0), ValueError, "several ref"),
@@ -125,30 +121,11 @@ def test_other_input_is_refused(call: Any, error: type[Exception], words: str):
         call()
 
 
-def test_arrays_and_unsigned_ids_are_counted_as_the_metrics_count_them():
-    expected = clipped_matches([[5, 6, 7], [5]], [[5, 6], [5, 5]], 2)
-    rows, others = [[5, 6, 7], [5, 0, 0]], [[5, 6], [5, 5]]
+def test_documents_of_arrays_and_unsigned_ids_are_counted_as_lists():
+    expected = ngram_counts([[5, 6, 7], [5]], 2)
     for dtype in (np.int16, np.uint16, np.uint64, np.dtype(">i8")):
-        arrays = np.array(rows, dtype), np.array(others, dtype)
-        lists = list(map(np.array, ([5, 6, 7], [5]))), list(arrays[1])
-        for preds, target in (arrays, lists, (arrays[0], others), (torch.tensor(rows), arrays[1])):
-            assert all(map(torch.equal, clipped_matches(preds, target, 2, 0), expected))
-            assert common_subsequence_lengths(preds, target, 0).tolist() == [2, 1]
-        for ids in (arrays[0], lists[0]):
-            assert all(map(torch.equal, ngram_counts(ids, 2, 0), ngram_counts([[5, 6, 7], [5]], 2)))
+        for ids in (np.array([[5, 6, 7], [5, 0, 0]], dtype), [np.array(row, dtype) for row in ([5, 6, 7], [5])]):
+            assert all(map(torch.equal, ngram_counts(ids, 2, 0), expected))
     for dtype in (torch.uint8, torch.uint16, torch.uint32, torch.uint64):
-        tensors = [torch.tensor(side, dtype=dtype) for side in (rows, others)]
-        assert all(map(torch.equal, clipped_matches(*tensors, 2, 0), expected))
-        assert common_subsequence_lengths(*tensors, 0).tolist() == [2, 1]
-        assert ngram_counts(tensors[0], 1, 0).ngrams.flatten().tolist() == [5, 6, 7, 5]
-
-
-def test_an_id_in_a_list_has_any_size():
-    assert clipped_matches([[2**63, 10**5000]], [[10**5000, 2**63, 10**5000]], 2).matches.tolist() == [[2, 1]]
-    assert common_subsequence_lengths([[2**63, 1]], [[2**63 + 1, 1]]).tolist() == [1]
-
-
-def test_negative_ids_are_no_tokens_in_rows_and_named_in_lists():
-    rows = torch.tensor([[5, -100, 6, -1]])
-    assert clipped_matches(rows, rows, 2, pad_id=0).matches.tolist() == [[2, 1]]
-    assert clipped_matches([[5, -100, 6]], [[5, 6]], 2, pad_id=-100).matches.tolist() == [[2, 1]]
+        ids = torch.tensor([[5, 6, 7], [5, 0, 0]], dtype=dtype)
+        assert all(map(torch.equal, ngram_counts(ids, 2, 0), expected))

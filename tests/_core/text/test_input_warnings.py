@@ -9,241 +9,267 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import read_batch
 from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu, ChrF, GroupedMetric, ROUGEScore, evaluate, functional, ignite, mbr
 from ngram_metrics import _cli as cli
 from ngram_metrics._core.text.input_forms import read
 from ngram_metrics._core.text.input_warnings import _FIRST_BYTES, _WITHOUT_BLANKS
-from ngram_metrics._core.text.reader import WordReader
-from ngram_metrics._core.text.rouge_reader import RougeReader
-from ngram_metrics._core.text.tokenizer_option import batch_tokenizer
+from ngram_metrics.functional import ngram_overlap, rouge_score
 
 #: With any options of the command line too: otherwise the tests of what must not be warned of could not fail.
 pytestmark = pytest.mark.filterwarnings("error")
 
+MAT = "the cat sat on the mat"
+TOKENIZED = ["the cat sat .", "a dog , too .", "yes"]
+UNSPLIT = [
+    *("猫坐在垫子上", "我喜欢猫。", "私は毎日コンピューターを使っています。", "แมวนั่งอยู่บนเสื่อ", "ឆ្មាអង្គុយលើកម្រាល"),
+    "我家里有很多小cat和大dog。",
+]
+SPLIT = "single words, and a hypothesis has several of them: a list of str in targ"
+ONE_TOKEN = "^{} is one token with spaces; a text is a str: pass 'the cat sat' instead of"
+NO_SPACES = "a segment is one word. Pass tokenizer='zh' for Chinese, 'ja-mecab' for"
+WORDS = r"each text is one word, which is read as a segment by itself, .* \[\['the', 'cat', 'sat'\]\]$"
+HOLDS = r"a third of the texts hold {}, a subword .* skip_special_tokens=True, or remove the markers{}"
+#: Texts with what is left in them, and how it is removed.
+MARKED = [
+    (["the ca@@ t sa@@ t on the ma@@ t"] * 4, "'@@ '", r", as by text.replace\('@@ ', ''\)$"),
+    (["▁the ▁ca t ▁sat", "▁on ▁the", "a mat"], "'▁'", r", as by text.replace\(' ', ''\).replace\('▁', ' '\)$"),
+    (["the cat ##s sat", "a dog", "it rains"], "'##'", r", as by text.replace\(' ##', ''\)$"),
+    (["<s>the cat sat on the mat"], "'<s>'", "$"),
+    (["the cat</s>", "a dog", "it rains"], "'</s>'", "$"),
+    (["the cat <pad> <pad>"], "'<pad>'", "$"),
+    (["[CLS] the cat [SEP]"], r"'\[CLS\]'", "$"),
+    (["the cat<|im_end|>"] * 2 + ["a dog"] * 4, r"'<\|im_end\|>'", "$"),
+]
+OTHERS = ["the dog sat down on the grass"] * 6
+#: Hypotheses, references, and the words of the one warning.
+WARNED = [
+    # The words of one reference, as its references.
+    (["the cat sat"], [["the", "cat", "sat"]], SPLIT),
+    ("the cat sat", ["the", "cat", "sat"], SPLIT),
+    (["the cat sat"], [("a", "cat", "sat", "down")], SPLIT),
+    (["the cat sat"], [np.array(["the", "cat"])], SPLIT),
+    (["x y", "the cat sat"], [["a", "dog"], ["the", " cat\n", "sat"]], SPLIT),
+    # Texts as tokens.
+    ([[MAT]], [[MAT]], ONE_TOKEN.format("segment 0")),
+    ([(MAT,), ()], [[[MAT], ["a dog"]], [["a dog"]]], ONE_TOKEN.format("segment 0")),
+    ([[], ["a\nb"]], [["a b"], [["a\tb"]]], ONE_TOKEN.format("segment 1")),
+    ([[]], [["a b"]], ONE_TOKEN.format("reference 0 of segment 0")),
+    ([["the", "cat"], ["a"]], [["the cat"], ["a dog"]], ONE_TOKEN.format("reference 0 of segment 0")),
+    ([["the cat"]], [["the", "cat"]], ONE_TOKEN.format("segment 0")),
+    (np.array([[MAT]]), np.array([[MAT]]), ONE_TOKEN.format("segment 0")),
+    # A script without spaces.
+    *(([text], [text], NO_SPACES) for text in UNSPLIT),
+    *((["a b"], [text], NO_SPACES) for text in UNSPLIT),
+    *(([text], [[text, "a b"]], NO_SPACES) for text in UNSPLIT),
+    # Subwords and special tokens, on either side.
+    *((texts, texts, HOLDS.format(*found)) for texts, *found in MARKED),
+    *((texts, OTHERS[: len(texts)], HOLDS.format(*found)) for texts, *found in MARKED),
+    *((OTHERS[: len(texts)], texts, HOLDS.format(*found)) for texts, *found in MARKED),
+    # The words of one sentence.
+    *(
+        (hypothesis.split(), references, WORDS)
+        for hypothesis, reference in (
+            (MAT, "the cat sat on a mat"),
+            ("Colorless green ideas sleep furiously.", "Colorless blue ideas sleep soundly."),
+            ("सब ठीक है यहाँ", "सब ठीक है अब"),
+        )
+        for references in (reference.split(), [[word] for word in reference.split()])
+    ),
+]
+
+
+@pytest.mark.parametrize(("preds", "target", "words"), WARNED)
+def test_what_is_almost_surely_meant_otherwise_is_warned_of_once(preds, target, words):
+    with pytest.warns(UserWarning, match=words) as warned:
+        ngram_overlap(preds, target)
+    assert len(warned) == 1
+
 
 @pytest.mark.parametrize(
-    ("preds", "target"),
+    "call",
     [
-        (["the cat sat"], [["the", "cat", "sat"]]),
-        ("the cat sat", ["the", "cat", "sat"]),
-        (["the cat sat"], [("a", "cat", "sat", "down")]),
-        (["the cat sat"], [np.array(["the", "cat"])]),
-        (["x y", "the cat sat"], [["a", "dog"], ["the", " cat\n", "sat"]]),
+        lambda preds, target: Bleu().update(preds, target),
+        lambda preds, target: GroupedMetric(ROUGEScore(), ["a"]).update(preds, target, ["a"] * len(preds)),
+        lambda preds, target: ignite.ChrF().update((preds, target)),
+        lambda preds, target: evaluate(preds, target, "chrf"),
+        rouge_score,
     ],
 )
-def test_references_that_are_the_words_of_one_are_warned_of(preds, target):
-    with pytest.warns(UserWarning, match="single words, and a hypothesis has several of them: a list of str in targ"):
-        read(preds, target)
+def test_every_api_warns_once(call):
+    texts, *found = MARKED[4]
+    for preds, target, words in (
+        (texts, OTHERS[:3], HOLDS.format(*found)),
+        (MAT.split(), MAT.split()[::-1], WORDS),
+    ):
+        with pytest.warns(UserWarning, match=words) as warned:
+            call(preds, target)
+        assert len(warned) == 1
+
+
+def test_tokens_for_rouge_and_rows_are_warned_of_too():
+    with pytest.warns(UserWarning, match=ONE_TOKEN.format("segment 0")):
+        rouge_score([[MAT]], [[MAT]])
+    with pytest.warns(UserWarning, match=ONE_TOKEN.format("hypothesis 0 of row 0")):
+        mbr.pairwise(Bleu(), [[[MAT]]], [[["a b"]]])
+    for texts, *found in MARKED:
+        for sides in (([texts], [OTHERS]), ([OTHERS], [texts])):
+            with pytest.warns(UserWarning, match=HOLDS.format(*found)):
+                mbr.pairwise(ChrF(), *sides)
+
+
+def same(*texts):
+    return [*texts], [*texts]
+
+
+#: Hypotheses and references of which there is nothing to warn.
+ORDINARY = [
+    # Answers of one word, one or with their other spellings, beside an answer of several.
+    (["it was Paris"], ["Paris"]),
+    (["it was Paris"], [["Paris"]]),
+    (["it was Paris"], [["Paris", "paris", "Parigi", "Paris"]]),
+    (["in 1912 or so", "no"], [["1912", "MCMXII"], ["no", "nope"]]),
+    (["cat"], [["cat", "dog"]]),
+    # One of the references is a text of several words, or a segment has only one.
+    (["the cat sat"], [["the", "cat", "cat sat"]]),
+    (["the cat sat", "a b"], [["the", "cat"], ["a b", "c"]]),
+    (["the cat sat", "a b"], [["the", "cat"], ["a"]]),
+    ([""], [["", ""]]),
+    # Tokens are what they say.
+    ([["the", "cat", "sat"]], [["the", "cat", "sat"]]),
+    ([["the", "cat", "sat"]], [[["the"], ["cat"]]]),
+    ([[1, 2]], [[[1], [2]]]),
+    ([[" the"], ["cat "]], [[" the"], [" dog"]]),
+    ([["the", "cat"]], [["cat"]]),
+    ([["the"], []], [[[]], [[]]]),
+    ([["\n\n"], [" "], [""]], [["\n\n"], [" "], [""]]),
+    ([["New York"], ["Paris"]], [["Paris"], ["Paris"]]),
+    ([["New York"], ["Paris"]], [["Paris"], ["New York"]]),
+    ([["New York", "is"]], [["New York"]]),
+    ([["New York"]], [["New York", "is"]]),
+    ([[("a b",)]], [[("a b",)]]),
+    ([[b"a b"]], [[b"a b"]]),
+    ([[], []], [[[]], [[]]]),
+    # Single words of a script without spaces, words between spaces, and other scripts.
+    (["我喜欢猫"], [["我喜欢猫", "我爱猫"]]),
+    same("北京", "猫", "澳大利亚"),
+    same("コンピューター"),
+    same("แมว", "มหาวิทยาลัย"),
+    same("我 喜欢 猫 。", "中华人民共和国 万岁"),
+    same("彼 は コンピューター を 使う"),
+    same("Он сказал", "Zürich", "ὁ ἄνθρωπος", "ж" * 99, "नमस्ते दुनिया", "한국어 문장입니다"),
+    same("BBBB笤", "internationalization化"),
+    same("He wrote 我喜欢北京天安门 on the wall of the house"),
+    same("👍👍👍👍👍👍👍👍👍👍👍👍👍", ""),
+    # What looks like a marker.
+    same("## Title\n\nText", "##Title", "### Part ##", "Siehe Abschnitt ## unten"),
+    same("@@ -1,3 +1,4 @@ def f():", "@@@ -1 -1 +1 @@@ x", "@@count = 1", "a@@b"),
+    same("x = 1  ##comment", "#define F(a, b) a##b", "a < b > c", "x[0] <| y", "vector<string> s;"),
+    same("▁▂▃▅▂▇", "cpu ▁▂▃", "▁", "a ▁ b"),
+    same("[1] siehe [SEPT]", "<p>Größe</p>", "<unk> token", "[MASK]"),
+    same("the cat sat on the mat", "no </s>", "it is a dog", "it rains"),
+    # Answers and labels of one word.
+    same("yes", "no", "yes", "no", "maybe", "unknown"),
+    same("Paris", "London", "Rome", "U.S."),
+    same("for", "against", "neutral", "unknown"),
+    same("x.org/a", "x.org/b", "x.org/c", "x.org/d?"),
+    same("Paris", "1912", "blue", "the", "Berlin.", "42", "Goethe", "red", "Rome"),
+    same("der", "die", "das", "der"),
+    same("on", "off", "a", "b", "to", "is", "und", "de", "es"),
+    same("cat", "dog", "bird", "fish"),
+    same("good.", "bad.", "fine.", "right."),
+    same("the", "cat", "sat"),
+    same("the cat", "sat", "on", "the"),
+]
+
+
+@pytest.mark.parametrize(("preds", "target"), ORDINARY)
+@pytest.mark.parametrize("tokenizer", [None, "13a"])
+def test_ordinary_input_is_not_warned_of(tokenizer, preds, target):
+    ngram_overlap(preds, target, tokenizer=tokenizer)
+    if isinstance(preds[0], str):
+        ChrF().update(preds, target)
+        mbr.pairwise(ChrF(), [preds], [preds[::-1]])
+
+
+@pytest.mark.parametrize("text", UNSPLIT)
+def test_a_script_without_spaces_is_warned_of_where_the_tokenizer_splits_at_spaces(text):
+    for tokenizer in ("none", "13a", "intl"):
+        for function in (ngram_overlap, rouge_score):
+            with pytest.warns(UserWarning, match=NO_SPACES):
+                function([text], [text], tokenizer=tokenizer)
+    for tokenizer in ("zh", "char", "unicode", list):
+        ngram_overlap([text], [text], tokenizer=tokenizer)
 
 
 @pytest.mark.parametrize(
-    ("preds", "target"),
+    "texts",
     [
-        # Answers of one word, one or with their other spellings, beside an answer of several.
-        (["it was Paris"], ["Paris"]),
-        (["it was Paris"], [["Paris"]]),
-        (["it was Paris"], [["Paris", "paris", "Parigi", "Paris"]]),
-        (["in 1912 or so", "no"], [["1912", "MCMXII"], ["no", "nope"]]),
-        (["cat"], [["cat", "dog"]]),
-        # One of the references is a text of several words, or a segment has only one.
-        (["the cat sat"], [["the", "cat", "cat sat"]]),
-        (["the cat sat", "a b"], [["the", "cat"], ["a b", "c"]]),
-        (["the cat sat", "a b"], [["the", "cat"], ["a"]]),
-        # A script without blanks.
-        (["我喜欢猫"], [["我喜欢猫", "我爱猫"]]),
-        # Tokens are what they say.
-        ([["the", "cat", "sat"]], [["the", "cat", "sat"]]),
-        ([["the", "cat", "sat"]], [[["the"], ["cat"]]]),
-        ([[1, 2]], [[[1], [2]]]),
-        ([""], [["", ""]]),
-        ([], []),
+        ["我喜欢猫。", "他在家。", "今天下雨。", "好的。"],
+        ["你好", "今天下雨", "他在家", "真的吗?"],
+        ["สวัสดีครับ", "ขอบคุณมาก", "ไปไหนมา", "จริงหรือ?"],
     ],
 )
-def test_ordinary_references_are_not_warned_of(preds, target):
-    read(preds, target)
+def test_texts_of_a_script_without_spaces_are_no_words_of_one_sentence(texts):
+    functional.chrf_score(texts, texts)
 
 
 UNREAD = (["слово"], ["東京", "नमस्ते 。"], ["!?", "Zürich 東京", "é"])
 
 
 @pytest.mark.parametrize("texts", UNREAD)
-@pytest.mark.parametrize("options", [{}, {"tokenizer": str.split}, {"sentences": False}, {"use_stemmer": True}])
+@pytest.mark.parametrize("options", [{}, {"tokenizer": str.split}, {"rouge_keys": "rouge1"}, {"use_stemmer": True}])
 def test_a_text_of_which_the_ascii_rule_leaves_nothing_is_warned_of(texts, options):
     for preds, target in ((["a"] * len(texts), texts), (texts, [["a", "b"]] * len(texts))):
         with pytest.warns(UserWarning, match="a text without words scores 0: tokenizer='unicode' keeps"):
-            read_batch(RougeReader(**options), preds, target)
+            rouge_score(preds, target, **options)
 
 
-@pytest.mark.parametrize(
-    ("texts", "options"),
-    [
-        *(([texts], {}) for texts in (["", " \n"], ["!?", "…"], ["👍", "a 東京"], ["_", "Zürich"])),
-        *((UNREAD, options) for options in ({"tokenizer": "unicode"}, {"normalizer": str}, {"tokenizer": "char"})),
-    ],
-)
-def test_texts_of_which_all_or_some_letters_stay_and_texts_without_any_are_not_warned_of(texts, options):
-    for several in texts:
-        read_batch(RougeReader(**options), several, several)
-
-
-@pytest.mark.parametrize("name", ["bert-base-uncased", "facebook/bart-large", "gpt2"])
-def test_the_name_of_a_model_says_to_pass_its_tokenizer(name):
-    words = rf"of a model, pass its tokenizer, such as AutoTokenizer.from_pretrained\('{name}'"
-    with pytest.raises(ValueError, match=words):
-        batch_tokenizer(name)
-
-
-MAT = "the cat sat on the mat"
-ONE_TOKEN = "is one token with spaces; a text is a str: pass 'the cat sat' instead of"
-
-
-@pytest.mark.parametrize("reader", [WordReader(), RougeReader()])
-@pytest.mark.parametrize(
-    ("preds", "target", "name"),
-    [
-        ([[MAT]], [[MAT]], "segment 0"),
-        ([(MAT,), ()], [[[MAT], ["a dog"]], [["a dog"]]], "segment 0"),
-        ([[], ["a\nb"]], [["a b"], [["a\tb"]]], "segment 1"),
-        ([[]], [["a b"]], "reference 0 of segment 0"),
-        ([["the", "cat"], ["a"]], [["the cat"], ["a dog"]], "reference 0 of segment 0"),
-        ([["the cat"]], [["the", "cat"]], "segment 0"),
-        (np.array([[MAT]]), np.array([[MAT]]), "segment 0"),
-    ],
-)
-def test_texts_as_tokens_are_warned_of(reader, preds, target, name):
-    with pytest.warns(UserWarning, match=f"^{name} {ONE_TOKEN}"):
-        read_batch(reader, preds, target)
-
-
-def test_texts_as_tokens_are_warned_of_in_rows():
-    with pytest.warns(UserWarning, match=f"^hypothesis 0 of row 0 {ONE_TOKEN}"):
-        mbr.pairwise(Bleu(), [[[MAT]]], [[["a b"]]])
-
-
-@pytest.mark.parametrize(
-    ("preds", "target"),
-    [
-        ([[" the"], ["cat "]], [[" the"], [" dog"]]),
-        ([["the", "cat"]], [["cat"]]),
-        ([["New York"], ["Paris"]], [["Paris"], ["Paris"]]),
-        ([["the"], []], [[[]], [[]]]),
-        ([["\n\n"], [" "], [""]], [["\n\n"], [" "], [""]]),
-        ([["New York"], ["Paris"]], [["Paris"], ["New York"]]),
-        ([["New York", "is"]], [["New York"]]),
-        ([["New York"]], [["New York", "is"]]),
-        ([[("a b",)]], [[("a b",)]]),
-        ([[b"a b"]], [[b"a b"]]),
-        ([[], []], [[[]], [[]]]),
-    ],
-)
-def test_tokens_are_not_warned_of(preds, target):
-    read_batch(WordReader(), preds, target)
-
-
-UNSPLIT = [
-    "猫坐在垫子上",
-    "我喜欢猫。",
-    "私は毎日コンピューターを使っています。",
-    "แมวนั่งอยู่บนเสื่อ",
-    "ឆ្មាអង្គុយលើកម្រាល",
-    "我家里有很多小cat和大dog。",
-]
-
-
-@pytest.mark.parametrize("text", UNSPLIT)
-@pytest.mark.parametrize("tokenizer", [None, "none", "13a", "intl"])
-def test_a_script_without_blanks_is_warned_of(text, tokenizer):
-    for preds, target in (([text], [text]), (["a b"], [text]), ([text], [[text, "a b"]])):
-        for reader in (WordReader, RougeReader)[: 1 + (tokenizer is not None)]:
-            with pytest.warns(
-                UserWarning, match="a segment is one word. Pass tokenizer='zh' for Chinese, 'ja-mecab' for"
-            ):
-                read_batch(reader(tokenizer=tokenizer), preds, target)
-
-
-TEXTS = {"Russian": "слово", "Chinese": "我家里有很多小猫 " * 4, "tokenized": "a cat sat ."}
+def test_texts_of_which_all_or_some_letters_stay_and_texts_without_any_are_not_warned_of():
+    for texts in (["", " \n"], ["!?", "…"], ["👍", "a 東京"], ["_", "Zürich"]):
+        rouge_score(texts, texts)
+    for options in ({"tokenizer": "unicode"}, {"normalizer": str}, {"tokenizer": "char"}):
+        for texts in UNREAD:
+            rouge_score(texts, texts, **options)
 
 
 @pytest.mark.parametrize(
     ("metric", "text", "cure"),
     [
-        ("rouge1", "Russian", "{rouge}'unicode' keeps letters and digits of all scripts"),
-        ("bleu", "Chinese", "Pass {words}'zh' for Chinese"),
-        ("bleu", "tokenized", "pass {words}'none' for text that is tokenized"),
+        ("rouge1", "слово", "{rouge}'unicode' keeps letters and digits of all scripts"),
+        ("bleu", "我家里有很多小猫 " * 4, "Pass {words}'zh' for Chinese"),
+        ("bleu", "a cat sat .", "pass {words}'none' for text that is tokenized"),
     ],
 )
 def test_a_warning_names_the_option_of_its_api(metric, text, cure, tmp_path, capsys):
-    batch = [TEXTS[text]], [TEXTS[text]]
-    calls = {
-        "rouge1": [
-            lambda: ROUGEScore()(*batch),
-            lambda: functional.rouge_score(*batch),
-            lambda: ignite.ROUGEScore().update(batch),
-            lambda: mbr.decode(ROUGEScore()["rouge1_fmeasure"], batch[:1]),
-        ],
-        "bleu": [
-            lambda: Bleu()(*batch),
-            lambda: functional.bleu_score(*batch),
-            lambda: ignite.Bleu(tokenizer="13a").update(batch),
-            lambda: mbr.decode(Bleu(), batch[:1]),
-        ],
-    }
-    for call in calls[metric]:
+    batch = [text], [text]
+    is_rouge = metric == "rouge1"
+    ours = ROUGEScore(rouge_keys="rouge1") if is_rouge else Bleu()
+    for call in (
+        lambda: ours(*batch),
+        lambda: (rouge_score if is_rouge else functional.bleu_score)(*batch),
+        lambda: (ignite.ROUGEScore() if is_rouge else ignite.Bleu(tokenizer="13a")).update(batch),
+        lambda: mbr.decode(ours, batch[:1]),
+    ):
         with pytest.warns(UserWarning, match=re.escape(cure.format(rouge="tokenizer=", words="tokenizer="))):
             call()
     option = "a metric object in metrics= with tokenizer="
     with pytest.warns(UserWarning, match=re.escape(cure.format(rouge=option, words=option))):
         evaluate(*batch, metric)
-
-    (tmp_path / "texts").write_text(f"{TEXTS[text]}\n", encoding="utf-8")
+    (tmp_path / "texts").write_text(f"{text}\n", encoding="utf-8")
     assert cli.main([f"{tmp_path}/texts", "-r", f"r={tmp_path}/texts", "-m", metric]) == 0
     assert cure.format(rouge="--rouge-tokenizer ", words="--tokenizer ") in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text", UNSPLIT)
-@pytest.mark.parametrize("tokenizer", ["zh", "char", "unicode", list])
-def test_a_tokenizer_that_splits_a_script_without_blanks_is_not_warned_of(text, tokenizer):
-    read_batch(WordReader(tokenizer), [text], [text])
-
-
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ["北京", "猫", "澳大利亚"],
-        ["コンピューター"],
-        ["แมว", "มหาวิทยาลัย"],
-        ["我 喜欢 猫 。", "中华人民共和国 万岁"],
-        ["彼 は コンピューター を 使う"],
-        ["Он сказал", "Zürich", "ὁ ἄνθρωπος", "ж" * 99, "नमस्ते दुनिया", "한국어 문장입니다"],
-        ["BBBB笤", "internationalization化"],
-        ["He wrote 我喜欢北京天安门 on the wall of the house"],
-        ["👍👍👍👍👍👍👍👍👍👍👍👍👍", ""],
-        [],
-    ],
-)
-@pytest.mark.parametrize("tokenizer", [None, "13a"])
-def test_single_words_and_words_between_blanks_are_not_warned_of(texts, tokenizer):
-    read_batch(WordReader(tokenizer), texts, texts)
-
-
-TOKENIZED = ["the cat sat .", "a dog , too .", "yes"]
-
-
 def test_hypotheses_that_look_tokenized_are_warned_of():
-    for reader in (WordReader("13a"), WordReader("13a", lowercase=True)):
+    for lowercase in (False, True):
         with pytest.warns(UserWarning, match="most hypotheses end in ' .', so they look tokenized, and the tokenizer"):
-            read_batch(reader, TOKENIZED, ["the cat sat.", "a dog, too.", "yes"])
-
-
-@pytest.mark.parametrize(
-    ("tokenizer", "preds"),
-    [(None, TOKENIZED), ("intl", TOKENIZED), ("13a", [*TOKENIZED, "no."]), ("13a", ["the cat.", "a ...", "."])],
-)
-def test_other_hypotheses_do_not_look_tokenized(tokenizer, preds):
-    read_batch(WordReader(tokenizer), preds, TOKENIZED + preds[3:])
+            functional.bleu_score(TOKENIZED, ["the cat sat.", "a dog, too.", "yes"], lowercase=lowercase)
+    for tokenizer in (None, "intl"):
+        functional.bleu_score(TOKENIZED, TOKENIZED, tokenizer=tokenizer)
+    for preds in ([*TOKENIZED, "no."], ["the cat.", "a ...", "."]):
+        functional.bleu_score(preds, TOKENIZED + preds[3:])
 
 
 STREAMS = [
@@ -281,94 +307,10 @@ def test_right_references_are_not_warned_of(size, data):
     read(data.draw(st.lists(words, min_size=size, max_size=size)), [[text + " x"] * size for text in texts])
 
 
-#: Texts, what is found in them, and how it is removed.
-MARKED = [
-    (["the ca@@ t sa@@ t on the ma@@ t"] * 4, "'@@ '", r", as by text.replace\('@@ ', ''\)$"),
-    (["▁the ▁ca t ▁sat", "▁on ▁the", "a mat"], "'▁'", r", as by text.replace\(' ', ''\).replace\('▁', ' '\)$"),
-    (["the cat ##s sat", "a dog", "it rains"], "'##'", r", as by text.replace\(' ##', ''\)$"),
-    (["<s>the cat sat on the mat"], "'<s>'", "$"),
-    (["the cat</s>", "a dog", "it rains"], "'</s>'", "$"),
-    (["the cat <pad> <pad>"], "'<pad>'", "$"),
-    (["[CLS] the cat [SEP]"], r"'\[CLS\]'", "$"),
-    (["the cat<|im_end|>"] * 2 + ["a dog"] * 4, r"'<\|im_end\|>'", "$"),
-]
-
-
-@pytest.mark.parametrize(("texts", "marker", "cure"), MARKED)
-def test_markers_of_subwords_and_special_tokens_are_warned_of(texts, marker, cure):
-    words = rf"a third of the texts hold {marker}, a subword .* skip_special_tokens=True, or remove the markers{cure}"
-    calls = [
-        lambda preds, target: Bleu().update(preds, target),
-        lambda preds, target: GroupedMetric(ROUGEScore(), ["a"]).update(preds, target, ["a"] * len(preds)),
-        lambda preds, target: ignite.ChrF().update((preds, target)),
-        functional.ngram_overlap,
-        lambda preds, target: evaluate(preds, target, "chrf"),
-        lambda preds, target: mbr.pairwise(ChrF(), [preds], [target]),
-    ]
-    others = ["the dog sat down on the grass"] * len(texts)
-    for preds, target in ((texts, texts), (texts, others), (others, texts)):
-        for call in calls:
-            with pytest.warns(UserWarning, match=words) as warned:
-                call(preds, target)
-            assert len(warned) == 1
-
-
-ORDINARY = [
-    ["## Title\n\nText", "##Title", "### Part ##", "Siehe Abschnitt ## unten"],
-    ["@@ -1,3 +1,4 @@ def f():", "@@@ -1 -1 +1 @@@ x", "@@count = 1", "a@@b"],
-    ["x = 1  ##comment", "#define F(a, b) a##b", "a < b > c", "x[0] <| y", "vector<string> s;"],
-    ["▁▂▃▅▂▇", "cpu ▁▂▃", "▁", "a ▁ b"],
-    ["[1] siehe [SEPT]", "<p>Größe</p>", "<unk> token", "[MASK]"],
-    ["我喜欢猫。", "他在家。", "今天下雨。", "好的。"],
-    ["你好", "今天下雨", "他在家", "真的吗?"],
-    ["สวัสดีครับ", "ขอบคุณมาก", "ไปไหนมา", "จริงหรือ?"],
-    ["the cat sat on the mat", "no </s>", "it is a dog", "it rains"],
-    ["yes", "no", "yes", "no", "maybe", "unknown"],
-    ["Paris", "London", "Rome", "U.S."],
-    ["for", "against", "neutral", "unknown"],
-    ["x.org/a", "x.org/b", "x.org/c", "x.org/d?"],
-    ["Paris", "1912", "blue", "the", "Berlin.", "42", "Goethe", "red", "Rome"],
-    ["der", "die", "das", "der"],
-    ["on", "off", "a", "b", "to", "is", "und", "de", "es"],
-    ["cat", "dog", "bird", "fish"],
-    ["good.", "bad.", "fine.", "right."],
-    ["the", "cat", "sat"],
-    ["the cat", "sat", "on", "the"],
-]
-
-
-@pytest.mark.parametrize("texts", ORDINARY)
-def test_ordinary_texts_hold_no_markers_and_are_no_words_of_one_sentence(texts):
-    functional.chrf_score(texts, texts)
-    ChrF().update(texts, [[text, text] for text in texts])
-    mbr.pairwise(ChrF(), [texts], [texts[::-1]])
-
-
-@pytest.mark.parametrize(
-    ("hypothesis", "reference"),
-    [
-        ("the cat sat on the mat", "the cat sat on a mat"),
-        ("Colorless green ideas sleep furiously.", "Colorless blue ideas sleep soundly."),
-        ("सब ठीक है यहाँ", "सब ठीक है अब"),
-    ],
-)
-def test_the_words_of_one_sentence_are_warned_of(hypothesis, reference):
-    preds, target = hypothesis.split(), reference.split()
-    words = r"each text is one word, which is read as a segment by itself, .* \[\['the', 'cat', 'sat'\]\]$"
-    calls = [
-        lambda preds, target: Bleu().update(preds, target),
-        lambda preds, target: ignite.ChrF().update((preds, target)),
-        functional.chrf_score,
-        lambda preds, target: evaluate(preds, target, "chrf"),
-    ]
-    for call in calls:
-        for references in (target, [[word] for word in target]):
-            with pytest.warns(UserWarning, match=words) as warned:
-                call(preds, references)
-            assert len(warned) == 1
-    hint = "; if preds are the words of one sentence, pass it as one text"
-    for references in ([target], target[1:]):
-        with pytest.raises(ValueError, match=hint):
+def test_an_error_hints_at_the_words_of_one_sentence():
+    preds = MAT.split()
+    for references in ([preds], preds[1:]):
+        with pytest.raises(ValueError, match="; if preds are the words of one sentence, pass it as one text"):
             functional.bleu_score(preds, references)
     assert functional.bleu_score([preds], [preds]) == 1
 

@@ -1,6 +1,7 @@
 """Rows of documents: what each layout is read as, when both sides are one, and the words of every refusal."""
 
 from collections import UserList, deque
+from itertools import product
 
 import numpy as np
 import pytest
@@ -42,38 +43,34 @@ def padded_rows(rows, make=torch.tensor):
     ]
 
 
+#: By the kind of the documents, what makes rows of a layout from lists of ids.
 LAYOUTS = {
-    "text": {
-        "lists": texts,
-        "tuples": lambda rows: tuple(map(tuple, texts(rows))),
-        "arrays": lambda rows: [np.array(row, dtype=object) for row in texts(rows)],
-        "other sequences": lambda rows: deque(map(UserList, texts(rows))),
-        "values": lambda rows: {n: dict(enumerate(row)).values() for n, row in enumerate(texts(rows))}.values(),
-    },
-    "tokens": {"lists": lambda rows: [[list(map(str, document)) for document in row] for row in rows]},
-    "ids": {
-        "lists": lambda rows: rows,
-        "1-D tensors": lambda rows: [[torch.tensor(document, dtype=torch.int32) for document in row] for row in rows],
-        "1-D arrays": lambda rows: [[np.array(document, dtype=np.int16) for document in row] for row in rows],
-        "padded tensors": padded_rows,
-        "padded arrays": lambda rows: padded_rows(rows, np.array),
-    },
+    "text": [
+        texts,
+        lambda rows: tuple(map(tuple, texts(rows))),
+        lambda rows: [np.array(row, dtype=object) for row in texts(rows)],
+        lambda rows: deque(map(UserList, texts(rows))),
+        lambda rows: {n: dict(enumerate(row)).values() for n, row in enumerate(texts(rows))}.values(),
+    ],
+    "tokens": [lambda rows: [[list(map(str, document)) for document in row] for row in rows]],
+    "ids": [
+        lambda rows: rows,
+        lambda rows: [[torch.tensor(document, dtype=torch.int32) for document in row] for row in rows],
+        lambda rows: [[np.array(document, dtype=np.int16) for document in row] for row in rows],
+        padded_rows,
+        lambda rows: padded_rows(rows, np.array),
+    ],
 }
-EACH = [(kind, layout) for kind, layouts in LAYOUTS.items() for layout in layouts]
 
 
-@pytest.mark.covering
-@pytest.mark.parametrize("references", EACH, ids=" ".join)
-@pytest.mark.parametrize("hypotheses", EACH, ids=" ".join)
-def test_every_layout_is_read_alike(hypotheses, references):
-    (kind, layout), (other_kind, other_layout) = hypotheses, references
-    sides = LAYOUTS[kind][layout](HYPOTHESES), LAYOUTS[other_kind][other_layout](REFERENCES)
-    reader = WordReader(pad_id=0)
-    if kind != other_kind:
-        with pytest.raises(TypeError, match="expected all "):
-            read_pools(reader, *sides)
-    else:
-        assert seen(reader, *sides) == AS_NUMBERED
+@pytest.mark.parametrize("kind", LAYOUTS)
+def test_every_layout_is_read_alike_beside_every_other(kind):
+    for make, make_other in product(LAYOUTS[kind], repeat=2):
+        assert seen(WordReader(pad_id=0), make(HYPOTHESES), make_other(REFERENCES)) == AS_NUMBERED
+    for other in LAYOUTS.keys() - {kind}:
+        for make, make_other in product(LAYOUTS[kind], LAYOUTS[other]):
+            with pytest.raises(TypeError, match="expected all "):
+                read_pools(WordReader(pad_id=0), make(HYPOTHESES), make_other(REFERENCES))
 
 
 @pytest.mark.parametrize("make", [torch.tensor, np.array])
@@ -97,28 +94,18 @@ def test_every_reader_reads_rows():
     assert len(read_pools(CharacterReader(), rows, rows)) == 1
 
 
-@pytest.mark.parametrize("words", [False, True])
-def test_texts_that_are_the_same_are_read_once(words):
+def test_texts_that_are_the_same_are_read_once():
     rows = [["a b", "c"], [], ["a"]]
     for others in (rows, [list(row) for row in rows], tuple(np.array(row, dtype=object) for row in rows)):
-        for pools in read_pools(CharacterReader(words=words), rows, others):
+        for pools in read_pools(CharacterReader(words=True), rows, others):
             assert pools.is_same
             assert pools.documents.lengths.tolist() == [2, 1, 1]
             assert pools.hypotheses.tolist() == pools.references.tolist() == [2, 0, 1]
-
-
-@pytest.mark.parametrize(
-    "others",
-    [
-        [["a b", "c"], ["a"], []],  # the same texts in other rows
-        [["c", "a b"], [], ["a"]],
-        [["a b", "c"], [], ["A"]],
-    ],
-)
-def test_texts_that_differ_are_read_apart(others):
-    (pools,) = read_pools(CharacterReader(), [["a b", "c"], [], ["a"]], others)
-    assert not pools.is_same
-    assert pools.references.tolist() == list(map(len, others))
+    # The same texts in other rows, in another order, and others.
+    for others in ([["a b", "c"], ["a"], []], [["c", "a b"], [], ["a"]], [["a b", "c"], [], ["A"]]):
+        (pools,) = read_pools(CharacterReader(), rows, others)
+        assert not pools.is_same
+        assert pools.references.tolist() == list(map(len, others))
 
 
 def test_ids_are_read_once_where_the_object_is_the_same():
@@ -128,44 +115,52 @@ def test_ids_are_read_once_where_the_object_is_the_same():
     assert list(listed(pools)) == [[[[0, 1], [2]]] * 2]
 
 
-@pytest.mark.parametrize(
-    ("hypotheses", "references", "words"),
-    [
-        ([], [], "hypotheses and references must be non-empty: expected at least one row"),
-        (torch.zeros(0, 2, 3).long(), torch.zeros(0, 2, 3).long(), "must be non-empty"),
-        ([["a"]], [["a"], ["b"]], "hypotheses has 1 row and references has 2: expected the same batch size"),
-        (torch.zeros(2, 3).long(), [[[1]]], r"hypotheses has shape \(2, 3\): expected \(rows, documents, width\)"),
-        ([torch.zeros(3).long()], [[[1]]], r"row 0 of hypotheses is a tensor of shape \(3,\): expected \(documents, w"),
-        ([[[1]]], [np.zeros((1, 2, 3), int)], r"row 0 of references is a tensor of shape \(1, 2, 3\)"),
-        ([[torch.zeros(1, 3).long()]], [[[1]]], r"hypothesis 0 of row 0 is a tensor of shape \(1, 3\): expected 1-D"),
-    ],
-)
-def test_numbers_and_shapes_that_do_not_fit_are_refused(hypotheses, references, words):
-    with pytest.raises(ValueError, match=words):
-        read_pools(WordReader(pad_id=0), hypotheses, references)
+ROW = torch.zeros(2, 3).long()
 
 
 @pytest.mark.parametrize(
-    ("hypotheses", "references", "words"),
+    ("hypotheses", "references", "error", "words"),
     [
+        ([], [], ValueError, "hypotheses and references must be non-empty: expected at least one row"),
+        (ROW[None, :0], ROW[None][:0], ValueError, "must be non-empty"),
+        (
+            [["a"]],
+            [["a"], ["b"]],
+            ValueError,
+            "hypotheses has 1 row and references has 2: expected the same batch size",
+        ),
+        (ROW, [[[1]]], ValueError, r"hypotheses has shape \(2, 3\): expected \(rows, documents, width\)"),
+        ([ROW[0]], [[[1]]], ValueError, r"row 0 of hypotheses is a tensor of shape \(3,\): expected \(documents, w"),
+        ([[[1]]], [ROW[None].numpy()], ValueError, r"row 0 of references is a tensor of shape \(1, 2, 3\)"),
+        ([[ROW[:1]]], [[[1]]], ValueError, r"hypothesis 0 of row 0 is a tensor of shape \(1, 3\): expected 1-D"),
         # What is no row.
-        ("ab", [["a"]], "hypotheses is a str: expected a sequence of rows"),
-        ([["a"]], None, "references is a NoneType: expected a sequence of rows"),
-        ({"a": 1}, [["a"]], r"hypotheses is a dict: expected .*; pass list\(...\) of its values$"),
-        ((row for row in [["a"]]), [["a"]], r"hypotheses is a generator: expected .*; pass list\(...\) of it$"),
-        ([iter(["a"])], [["a"]], r"row 0 of hypotheses is a list_iterator.*; pass list\(...\) of it$"),
-        ([["a"], ["b", None]], [["a"], ["b"]], r"a missing value \(None\) at hypothesis 1 of row 1: pass ''"),
-        (["ab"], [["a"]], "row 0 of hypotheses is a str, 'ab': expected a sequence of documents"),
-        ([["a"], ["b"]], [["a"], "b"], "row 1 of references is a str, 'b'"),
+        ("ab", [["a"]], TypeError, "hypotheses is a str: expected a sequence of rows"),
+        ([["a"]], None, TypeError, "references is a NoneType: expected a sequence of rows"),
+        ({"a": 1}, [["a"]], TypeError, r"hypotheses is a dict: expected .*; pass list\(...\) of its values$"),
+        ((row for row in [["a"]]), [["a"]], TypeError, r"hypotheses is a generator: .*; pass list\(...\) of it$"),
+        ([iter(["a"])], [["a"]], TypeError, r"row 0 of hypotheses is a list_iterator.*; pass list\(...\) of it$"),
+        (["ab"], [["a"]], TypeError, "row 0 of hypotheses is a str, 'ab': expected a sequence of documents"),
+        ([["a"], ["b"]], [["a"], "b"], TypeError, "row 1 of references is a str, 'b'"),
         # What is no document; test_input_forms.py has all that it cannot be.
-        ([[1, 2]], [["a"]], "hypothesis 0 of row 0 is an int, 1: expected a str, a sequence of tokens, or 1-D ids"),
-        ([[["a"]], []], [[], ["b"]], "reference 0 of row 1 is a str, 'b', but the first segment is tokens or ids"),
-        (torch.zeros(1, 2, 3), [[[1]]], "hypotheses is a tensor of torch.float32: expected token ids of an integer"),
-        ([[[1]]], [torch.zeros(2, 3)], "row 0 of references is a tensor of torch.float32"),
+        (
+            [["a"], ["b", None]],
+            [["a"], ["b"]],
+            TypeError,
+            r"a missing value \(None\) at hypothesis 1 of row 1: pass ''",
+        ),
+        ([[1, 2]], [["a"]], TypeError, "hypothesis 0 of row 0 is an int, 1: expected a str, a sequence of tokens, or"),
+        ([[["a"]], []], [[], ["b"]], TypeError, "reference 0 of row 1 is a str, 'b', but the first segment is tokens"),
+        (
+            ROW[None].float(),
+            [[[1]]],
+            TypeError,
+            "hypotheses is a tensor of torch.float32: expected token ids of an int",
+        ),
+        ([[[1]]], [ROW.float()], TypeError, "row 0 of references is a tensor of torch.float32"),
     ],
 )
-def test_what_is_no_row_or_document_is_refused_by_name_and_place(hypotheses, references, words):
-    with pytest.raises(TypeError, match=words):
+def test_what_is_no_row_or_document_is_refused_by_name_and_place(hypotheses, references, error, words):
+    with pytest.raises(error, match=words):
         read_pools(WordReader(pad_id=0), hypotheses, references)
 
 

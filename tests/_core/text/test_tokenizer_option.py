@@ -54,7 +54,13 @@ def test_rouge_takes_the_words_of_icu_as_its_page_shows():
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"), [("14a", "from_pretrained('14a')"), ("", "pass its tokenizer"), ("13A", "did you mean '13a'?")]
+    ("name", "hint"),
+    [
+        ("gpt2", "of a model, pass its tokenizer, such as AutoTokenizer.from_pretrained('gpt2'"),
+        ("facebook/bart-large", "such as AutoTokenizer.from_pretrained('facebook/bart-large'"),
+        ("", "pass its tokenizer"),
+        ("13A", "did you mean '13a'?"),
+    ],
 )
 def test_an_unknown_name_is_refused_with_the_names_there_are(name, hint):
     with pytest.raises(ValueError, match=r"unknown tokenizer '.*': expected one of") as error:
