@@ -7,6 +7,7 @@ the form "padded". Like rows, inputs are only added: a change of one would chang
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,71 +16,6 @@ import torch
 
 Texts = list[str]
 References = list[str | Texts]
-
-#: Hypotheses and references, by the names of the inputs.
-WRITTEN: dict[str, tuple[Texts, References]] = {
-    name: (parts["hypotheses"], parts["references"])
-    for name, parts in json.loads(Path(__file__).with_name("inputs.json").read_text(encoding="utf-8")).items()
-}
-SHORT, SEVERAL, PUNCTUATION = WRITTEN["short"], WRITTEN["several"], WRITTEN["punctuation"]
-SCRIPTS, SUMMARIES, TWELVE = WRITTEN["scripts"], WRITTEN["summaries"], WRITTEN["twelve"]
-
-
-def make_long() -> tuple[Texts, References]:
-    """A text of 640 words, one of 45 and a short one: sizes that are far apart in one batch."""
-    words = " ".join([*SHORT[0], *PUNCTUATION[1], *TWELVE[1][0], *SUMMARIES[0]]).split()
-    count = len(words)
-    hypothesis = [words[(7 * index + index // 40) % count] for index in range(320)] + words[:160] + words[-160:]
-    reference = words[:150] + [words[(7 * index) % count] for index in range(330)] + words[-140:]
-    lines = [" ".join(side[start : start + 40]) for side in (hypothesis, reference) for start in range(0, 620, 40)]
-    half = len(lines) // 2
-    middle = " ".join(words[20:65]), " ".join(words[25:50] + words[10:30])
-    return ["\n".join(lines[:half]), middle[0], "a stone wall"], ["\n".join(lines[half:]), middle[1], "the stone wall"]
-
-
-def make_many() -> tuple[Texts, References]:
-    """240 segments of 1 to 30 words, of which every fifth has two references."""
-    words = " ".join([*SHORT[0], *SUMMARIES[0], *PUNCTUATION[0]]).split()
-
-    def piece(start: int, length: int) -> list[str]:
-        return [words[(start + index) % len(words)] for index in range(length)]
-
-    hypotheses: Texts = []
-    references: References = []
-    for segment in range(240):
-        length = 1 + segment * 7 % 30
-        text = piece(segment * 11, length)
-        hypotheses.append(" ".join(text))
-        other = text[: length // 2] + piece(segment, segment % 4) + text[length // 2 + segment % 3 :]
-        reference = " ".join(other) or "nothing"
-        references.append([reference, " ".join(piece(segment * 11 + 1, length))] if segment % 5 == 0 else reference)
-    return hypotheses, references
-
-
-def make_systems() -> tuple[dict[str, Texts], Texts]:
-    """Three systems on the same 60 segments: one loses words, one repeats them, one changes the case of letters."""
-    segments = [(SHORT[1] + PUNCTUATION[1] + SUMMARIES[1][2:])[index % 15] for index in range(60)]
-    references = [f"{text} {index % 7} of {index % 4}" for index, text in enumerate(segments)]
-    words = [text.split() for text in references]
-    systems = {
-        "losing": [" ".join(text[:2] + text[3 + index % 3 :]) for index, text in enumerate(words)],
-        "repeating": [" ".join(text[: 1 + index % 5] + text) for index, text in enumerate(words)],
-        "lowering": [
-            " ".join(text).lower().replace("e", "E" if index % 2 else "e") for index, text in enumerate(words)
-        ],
-    }
-    return systems, references
-
-
-#: Rows of hypotheses and references for all pairs: of one size, and of several.
-EQUAL_ROWS = (
-    [[*SHORT[0][:3], *SEVERAL[1][2]], SCRIPTS[0][:6]],
-    [SHORT[1][:3], [SCRIPTS[0][0], "我们昨天看见三只白鹭", "昨日、川で"]],
-)
-UNEQUAL_ROWS = ([SHORT[0], [""], [*TWELVE[1][0], *TWELVE[0]]], [SEVERAL[1][0], ["", "a"], TWELVE[1][0][:4]])
-SINGLE_ROW = ([TWELVE[1][0]], [TWELVE[1][0]])
-LONG_ROWS = ([[*make_long()[0], *SUMMARIES[0]]], [[*make_long()[1], *SHORT[1]]])
-
 
 # The forms: the same texts as tokens and ids.
 
@@ -114,10 +50,6 @@ def ids(texts: Texts, references: References, by_line: bool = False) -> Any:
     return encode_all(encode, texts, references)
 
 
-def ids_by_line(texts: Texts, references: References) -> Any:
-    return ids(texts, references, by_line=True)
-
-
 def tensors(texts: Texts, references: References) -> Any:
     """A 1-D tensor for each segment and each reference."""
 
@@ -142,10 +74,6 @@ def padded(texts: Texts, references: References, by_line: bool = False, pad: int
 
 def fill(rows: list[list[int]], width: int, pad: int = PADDING) -> torch.Tensor:
     return torch.tensor([row + [pad] * (width - len(row)) for row in rows], dtype=torch.int64)
-
-
-def padded_by_line(texts: Texts, references: References) -> Any:
-    return padded(texts, references, by_line=True)
 
 
 def several_pads(texts: Texts, references: References) -> Any:
@@ -181,26 +109,20 @@ def id_rows(hypotheses: list[Texts], references: list[Texts]) -> Any:
 FORMS: dict[str, Callable[..., Any]] = {
     "tokens": tokens,
     "ids": ids,
-    "ids by line": ids_by_line,
+    "ids by line": partial(ids, by_line=True),
     "tensors": tensors,
     "padded": padded,
-    "padded by line": padded_by_line,
+    "padded by line": partial(padded, by_line=True),
     "several pads": several_pads,
     "arrays": arrays,
     "samples": samples,
     "id rows": id_rows,
 }
 
+#: Hypotheses and references, by the names of the inputs.
 TEXTS: dict[str, tuple[Any, Any]] = {
-    **WRITTEN,
-    "long": make_long(),
-    "many": make_many(),
-    "nothing": ([], []),
-    "equal rows": EQUAL_ROWS,
-    "unequal rows": UNEQUAL_ROWS,
-    "single row": SINGLE_ROW,
-    "long rows": LONG_ROWS,
-    "systems": make_systems(),
+    name: (parts["hypotheses"], parts["references"])
+    for name, parts in json.loads(Path(__file__).with_name("inputs.json").read_text(encoding="utf-8")).items()
 }
 
 

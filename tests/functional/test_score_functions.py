@@ -1,9 +1,8 @@
-"""The metrics in one call: every layout and average, any text beside sacrebleu, and ROUGE beside torchmetrics."""
+"""The metrics in one call: every layout and average, what options need text, and ROUGE beside torchmetrics."""
 
 import inspect
 from itertools import product
 from types import SimpleNamespace
-from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -13,12 +12,11 @@ import torchmetrics.functional.text.rouge as peer
 from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import PADDING, apart, padded, streams, with_gaps
+from layouts import PADDING, apart, padded, with_gaps
 from metrics.apis import COMPLETE
 from oracles import close
 from rouge_oracle import KEYS
 from rouge_score import rouge_scorer
-from sacrebleu.metrics import BLEU, CHRF
 from torchmetrics.text import ROUGEScore as PeerROUGEScore
 
 from ngram_metrics import ChrF, ROUGEScore
@@ -137,44 +135,6 @@ def test_options_for_text_are_refused_for_what_is_no_text(function, option):
     with pytest.warns(UserWarning, match="^no segment was counted") as warned:
         function([], [], **option)  # the last batch of a rank may be empty
     assert [warning.filename for warning in warned] == [__file__]
-
-
-#: Code points that are easily lost, joined or taken for something else.
-ODD_CHARACTERS = [
-    *"\x00\t\n\r\x0b\x1c\x85\xa0\u2028\u3000\ufeff",  # NUL, and what may or may not part words
-    *"\ud800\udbff\udc00\udfff\ufffe\uffff",  # halves of surrogate pairs, and what is no character
-    *"\u200b\u200d\u202a\u202e\u2066\u2069\u061c",  # of no width, and those that turn the direction
-    *"\u0301\u0345\ufe0f\u0130\u0131\u017f\u212a\ufb01ßΣς",  # marks, and what changes its length with its case
-    *"\u0378\U000e0001\U000f0000\U0010fffd\U0010ffff",  # unassigned, tags, private planes
-    *"😀東א\u0e01",
-]
-ANY_CHARACTER = st.characters() | st.integers(0, 0x10FFFF).map(chr)
-
-
-@st.composite
-def batches_of_texts(draw: st.DrawFn) -> Any:
-    """Few different odd characters in a batch, so that they meet."""
-    odd = draw(st.lists(st.sampled_from(ODD_CHARACTERS) | ANY_CHARACTER, min_size=2, max_size=6))
-    text = st.text(st.sampled_from([*"ab B.-  \ud800\udfff", *odd]), max_size=16)
-    return draw(st.lists(st.tuples(text, st.lists(text, min_size=1, max_size=3)), min_size=5, max_size=15))
-
-
-@pytest.mark.filterwarnings("ignore:the texts have no spaces", "ignore:most hypotheses")
-@fewer(2)
-@given(batch=batches_of_texts())
-def test_any_text_as_sacrebleu(batch):
-    """Both at a score of each segment, and BLEU at the corpus as well."""
-    preds, target = apart(batch)
-    for settings in ({"whitespace": True}, {"word_order": 2, "lowercase": True}):
-        peer = CHRF(**settings)
-        expected = [peer.sentence_score(hypothesis, references).score / 100 for hypothesis, references in batch]
-        assert chrf_score(preds, target, average="none", **settings).tolist() == close(expected, 1e-10)
-    peer = BLEU(tokenize="none", effective_order=True)
-    expected = [peer.sentence_score(hypothesis, references).score / 100 for hypothesis, references in batch]
-    ours = bleu_score(preds, target, average="none", tokenizer=None)
-    assert ours.tolist() == close(expected, 1e-10)
-    corpus = BLEU(tokenize="none", smooth_method="floor").corpus_score(preds, streams(target)).score / 100
-    assert bleu_score(preds, target, smooth="floor", tokenizer=None).item() == close(corpus, 1e-10)
 
 
 #: Those of torchmetrics that need no model: its rougeLsum asks nltk's punkt for sentences.

@@ -16,6 +16,13 @@ from ngram_metrics._core.metrics.chrf import make_chrf
 
 #: Few letters; spaces of several kinds, and what looks like one and is none.
 texts = st.text(st.sampled_from("aaabbAİ(.- \t\n\u00a0\u3000\u200b\u0301😀"), max_size=12)
+#: Code points that are easily lost, joined or taken for something else: NUL, and what may or may not part words; halves
+#: of surrogate pairs, and what is no character; without width, and of another direction; marks, and what changes its
+#: length with its case; unassigned, tags and private planes.
+ODD = (
+    "\x00\t\n\r\x0b\x1c\x85\xa0\u2028\u3000\ufeff\ud800\udbff\udc00\udfff\ufffe\uffff\u200b\u200d\u202a\u202e\u2066\u2069\u061c"
+    "\u0301\u0345\ufe0f\u0130\u0131\u017f\u212a\ufb01ßΣς\u0378\U000e0001\U000f0000\U0010fffd\U0010ffff😀東א\u0e01"
+)
 batches = st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=4)), min_size=1, max_size=5)
 pairs = st.lists(st.tuples(texts, st.tuples(texts)), min_size=1, max_size=5)
 _orders = st.tuples(st.integers(0, 8), st.integers(0, 3)).filter(any)
@@ -75,6 +82,18 @@ def test_scores_and_counts_are_those_of_sacrebleu(batch, options):
     corpus = peer.corpus_score(preds, streams(target)).score / 100
     assert scored(batch, "micro", **options) == close(corpus, 1e-10)
     assert_counts_are_those_of_sacrebleu(batch, options)
+
+
+@given(
+    st.lists(st.sampled_from(ODD) | st.characters() | st.integers(0, 0x10FFFF).map(chr), min_size=2, max_size=6),
+    st.lists(st.lists(st.integers(0, 9), max_size=16), min_size=6, max_size=6),
+)
+def test_any_text_as_sacrebleu(odd, texts):
+    """Few different odd characters, so that they meet."""
+    hypothesis, *others = ["".join([*odd, *"aab .B"][index % (len(odd) + 6)] for index in text) for text in texts]
+    for options in ({"whitespace": True}, {"word_order": 2, "lowercase": True}):
+        expected = CHRF(**options).sentence_score(hypothesis, others).score / 100
+        assert scored([(hypothesis, others)], "none", **options) == close([expected], 1e-10)
 
 
 @pytest.mark.parametrize(

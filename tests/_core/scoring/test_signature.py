@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -59,57 +60,38 @@ SETTINGS: dict[str, list[Any]] = {
 }
 
 
-def _affecting(api: Api) -> dict[str, list[Any]]:
+def _affecting(api: Api) -> dict[str, list[dict[str, Any]]]:
     """For each option of a metric settings other than its default; of True and False the other one."""
-    of_options = {
-        name: [value for value in SETTINGS.get(name, [not default] if name in api.flags else []) if value != default]
-        for name, default in api.options.items()
-    }
-    return {**of_options, "confidence": [0.95]}
+    options: dict[str, list[dict[str, Any]]] = {"confidence": [{"confidence": 0.95}]}
+    for name, default in api.options.items():
+        values = SETTINGS.get(name, [not default] if name in api.flags else [])
+        options[name] = [value if isinstance(value, dict) else {name: value} for value in values if value != default]
+    return options
 
 
 AFFECTING = {api.metric: _affecting(api) for api in COMPLETE}
-
-
-def _settings(metric: type) -> list[dict[str, Any]]:
-    values = [(name, value) for name, several in AFFECTING[metric].items() for value in several]
-    changes = [{}, *(value if isinstance(value, dict) else {name: value} for name, value in values)]
-    return changes
-
-
 #: Where it is computed, and what torchmetrics and ignite do with it.
 NOT_AFFECTING = {"device", "kwargs", "output_transform", "metrics_result_mode"}
-
 each_class = pytest.mark.parametrize("metric", AFFECTING, ids=lambda one: one.__name__)
 
 
 @each_class
-def test_every_option_has_settings(metric: type):
+def test_every_setting_that_affects_the_number_and_no_other_changes_the_signature(metric: type):
+    """That of ignite's class as well, which is the same for the same settings."""
     missing = [name for name, settings in AFFECTING[metric].items() if not settings]
     assert not missing, "add the options to SETTINGS in tests/_core/scoring/test_signature.py"
-
-
-@each_class
-def test_every_setting_that_affects_the_number_changes_the_signature(metric: type):
-    """That of ignite's class as well, which is the same for the same settings."""
-    of_ignite, settings, names = getattr(for_ignite, metric.__name__), _settings(metric), set(AFFECTING[metric])
+    of_ignite, settings = getattr(for_ignite, metric.__name__), [{}, *chain(*AFFECTING[metric].values())]
     for of_either in (metric, of_ignite):
-        assert set(inspect.signature(of_either.__init__).parameters) - {"self"} - NOT_AFFECTING == names
+        assert set(inspect.signature(of_either.__init__).parameters) - {"self"} - NOT_AFFECTING == {*AFFECTING[metric]}
     signatures = [metric(**options).signature for options in settings]
     assert len(set(signatures)) == len(settings)
-    assert [metric(**options).signature for options in settings] == signatures
     for options, expected in zip(settings, signatures, strict=True):
         # ignite's Bleu has other defaults.
-        assert of_ignite(**{**OF_CLASS[metric].options, **options}).signature == expected
-
-
-@pytest.mark.parametrize("api", COMPLETE, ids=lambda api: api.name)
-def test_flags_for_text_are_refused_with_ids(api: Api):
-    for name in api.flags:
-        metric = api.metric(**{name: not api.options[name]})
-        if hasattr(metric.scorer.reader, name):
-            with pytest.raises(ValueError, match=f"{name} is an option for text"):
-                metric.update([[1, 2]], [[1, 2]])
+        same = metric(**options), of_ignite(**{**OF_CLASS[metric].options, **options})
+        assert [one.signature for one in same] == [expected] * 2
+    for options in ({"device": "cpu"}, {"compute_on_cpu": True}, {"sync_on_compute": False}):
+        assert metric(**options).signature == signatures[0]
+    assert metric(confidence=0.95).signature == metric(confidence=0.5).signature
 
 
 #: What every setting for text, and every setting for ids, scores differently from the default.
@@ -149,19 +131,16 @@ def _numbers(value: Any) -> dict[str, float]:
 def test_every_setting_that_affects_the_number_is_passed_on(metric: type):
     """The class and its function agree, and each option has a setting that changes the scores."""
     function = FUNCTIONS[metric]
-    for name, several in AFFECTING[metric].items():
-        if name == "confidence":  # no function has an interval
-            continue
+    for name in AFFECTING[metric].keys() - {"confidence"}:  # no function has an interval
         batch = IDS if name in OF_IDS else TEXTS
         fixed: dict[str, Any] = {} if name == "average" else {"average": "none"}
-        effects = []
-        for value in [*several, False] if several == [True] else several:
-            change = value if isinstance(value, dict) else {name: value}
-            without = {other: change[other] for other in change if other not in (name, *fixed)}
-            counted = metric(**{**fixed, **change})
+        effects, changes = [], AFFECTING[metric][name]
+        for change in [*changes, {name: False}] if changes == [{name: True}] else changes:
+            without = {other: value for other, value in change.items() if other != name}
+            counted = metric(**fixed, **change)
             counted.update(*batch)
             expected = pytest.approx(_numbers(counted.compute()), rel=1e-14)
-            found = _numbers(function(*batch, **{**fixed, **change}))
+            found = _numbers(function(*batch, **fixed, **change))
             assert found == expected, f"{function.__name__} does not pass on {change}"
             effects.append(_numbers(function(*batch, **fixed, **without)) != expected)
         assert any(effects), f"no setting of {name} changes the scores: change TEXTS or IDS"
@@ -181,13 +160,6 @@ def test_ignites_own_rouge_has_a_signature_of_every_setting(metric: type):
     parameters = set(inspect.signature(metric.__init__).parameters) - {"self"} - NOT_AFFECTING
     assert parameters == {name for options in settings for name in options}
     assert len({metric(**one).signature for one in settings}) == len(settings)
-
-
-@each_class
-def test_what_does_not_affect_the_number_does_not_stand_in_the_signature(metric: type):
-    same = [{}, {"device": "cpu"}, {"compute_on_cpu": True}, {"sync_on_compute": False}]
-    assert len({metric(**options).signature for options in same}) == 1
-    assert metric(confidence=0.95).signature == metric(confidence=0.5).signature
 
 
 def test_versions_stand_where_they_affect_the_number():
