@@ -137,22 +137,26 @@ def test_what_is_no_tokenizer_is_refused(tokenizer):
 
 
 SAMPLES = ["the cat sat on the mat", "", "a cat", "the the the the the the the the the", "unseen 猫 👩\u200d👧"]
+VOCABULARY = ["<pad>", "<s>", "</s>", "?", "the", "cat", "sat", "on", "mat", "a"]
+OF_SAMPLES = [[VOCABULARY.index(word if word in VOCABULARY else "?") for word in text.split()] for text in SAMPLES]
 
 
-def trained_bpe():
-    """A byte-level BPE whose template adds a token before and after each text."""
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel()
-    trainer = tokenizers.trainers.BpeTrainer(
-        vocab_size=300,
-        special_tokens=["<pad>", "<s>", "</s>"],
-        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(["the cat sat on the mat", "there is a cat on the mat"], trainer)
+def fast_tokenizer(words=VOCABULARY, **padding):
+    """A tokenizer of words, whose template adds a token before and after each text."""
+    model = tokenizers.models.WordLevel({word: index for index, word in enumerate(words)}, unk_token="?")
+    tokenizer = tokenizers.Tokenizer(model)
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
         single="<s> $A </s>", special_tokens=[("<s>", 1), ("</s>", 2)]
     )
+    if padding:
+        tokenizer.enable_padding(length=40, **padding)
+    return tokenizer
+
+
+def truncating():
+    tokenizer = fast_tokenizer()
+    tokenizer.enable_truncation(3)
     return tokenizer
 
 
@@ -168,41 +172,24 @@ def wrapped(tokenizer, **options):
     )
 
 
-def tokens_only(tokenizer):
-    return [tokenizer.encode(text, add_special_tokens=False).ids for text in SAMPLES]
-
-
-def with_padding(direction):
-    tokenizer = trained_bpe()
-    tokenizer.enable_padding(length=40, pad_id=0, pad_token="<pad>", direction=direction)
-    return tokenizer
-
-
-def wrapped_with_truncation():
-    tokenizer = trained_bpe()
-    tokenizer.enable_truncation(3)
-    return wrapped(tokenizer)
-
-
 @pytest.mark.parametrize(
-    "make",
+    "tokenizer",
     [
-        trained_bpe,
-        lambda: wrapped(trained_bpe()),
-        *(lambda side=side: with_padding(side) for side in ("left", "right")),
-        *(lambda side=side: wrapped(with_padding(side), padding_side=side) for side in ("left", "right")),
-        wrapped_with_truncation,
+        fast_tokenizer(),
+        wrapped(fast_tokenizer()),
+        *(fast_tokenizer(direction=side) for side in ("left", "right")),
+        *(wrapped(fast_tokenizer(direction=side), padding_side=side) for side in ("left", "right")),
+        wrapped(truncating()),
     ],
 )
-def test_ids_are_those_of_the_text_alone(make):
-    assert trained_bpe().encode("cat").ids[0] == 1  # of the template
-    assert [*map(list, tokenized(make(), SAMPLES))] == tokens_only(trained_bpe())
-    assert tokenized(make(), []) == []
+def test_ids_are_those_of_the_text_alone(tokenizer):
+    assert fast_tokenizer().encode("cat").ids[0] == 1  # of the template
+    assert [*map(list, tokenized(tokenizer, SAMPLES))] == OF_SAMPLES
+    assert tokenized(tokenizer, []) == []
 
 
 def test_a_tokenizer_that_truncates_is_refused():
-    tokenizer = trained_bpe()
-    tokenizer.enable_truncation(3)
+    tokenizer = truncating()
     with pytest.raises(ValueError, match=r"this tokenizer truncates.*call its no_truncation\(\) first"):
         batch_tokenizer(tokenizer)
     tokenizer.no_truncation()
@@ -215,19 +202,17 @@ def test_a_tokenizer_written_in_python_gives_the_ids_of_the_text_alone():
 
 
 def test_a_longest_length_of_the_model_cuts_nothing_and_is_not_warned_of(monkeypatch):
-    tokenizer, logged = trained_bpe(), io.StringIO()
-    wrapper = wrapped(tokenizer, model_max_length=2)
+    wrapper, logged = wrapped(fast_tokenizer(), model_max_length=2), io.StringIO()
     monkeypatch.setattr(logging.getLogger("transformers"), "handlers", [logging.StreamHandler(logged)])
-    assert [*map(list, tokenized(wrapper, SAMPLES))] == tokens_only(tokenizer)
+    assert [*map(list, tokenized(wrapper, SAMPLES))] == OF_SAMPLES
     assert logged.getvalue() == ""
 
 
 def test_tokenizers_are_told_apart_by_their_vocabulary_in_settings_and_signature():
-    other = tokenizers.Tokenizer(tokenizers.models.WordLevel({"the": 0, "?": 1}, unk_token="?"))
-    same = trained_bpe()
-    same.enable_padding(length=9)  # changes no count
+    other = fast_tokenizer([*VOCABULARY, "dog"])
+    same = fast_tokenizer(direction="left")  # padding changes no count
     for package, wrap in (("tokenizers", lambda one: one), ("transformers", wrapped)):
-        metric, equal, unequal = (Bleu(tokenizer=wrap(tokenizer)) for tokenizer in (trained_bpe(), same, other))
+        metric, equal, unequal = (Bleu(tokenizer=wrap(tokenizer)) for tokenizer in (fast_tokenizer(), same, other))
         assert metric.settings.equal(equal.settings)
         assert not metric.settings.equal(unequal.settings)
         assert metric.signature == equal.signature != unequal.signature
@@ -239,7 +224,7 @@ def test_what_a_tokenizer_returned_is_refused_with_the_name_of_its_ids():
     for preds in (batch, [batch]):
         with pytest.raises(TypeError, match=r'is a BatchEncoding.*: expected .*; pass its \["input_ids"\]$'):
             bleu_score(preds, [[1], [2]][: len(preds)])
-    encoding = trained_bpe().encode("the cat")
+    encoding = fast_tokenizer().encode("the cat")
     for preds in (encoding, [encoding]):
         with pytest.raises(TypeError, match=r"is an Encoding.*: expected .*; pass its .ids$"):
             bleu_score(preds, [[1]])
