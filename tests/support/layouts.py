@@ -10,7 +10,6 @@ from typing import Any
 import torch
 
 from ngram_metrics._core.counting.batch import FIRST_TOKEN, Batch
-from ngram_metrics._core.counting.padded_batch import PaddedBatch
 from ngram_metrics._core.text.input_forms import read
 from ngram_metrics._core.text.reader import Reader
 
@@ -83,17 +82,8 @@ def numbered(nested: Any, names: dict[Any, int] | None = None) -> Any:
     return names.setdefault(nested, len(names))
 
 
-def segments_of(batch: Batch | PaddedBatch) -> list[Segment]:
-    """Each hypothesis with its references, of padded rows without missing ones; in NumPy with numbers from 0 as ids."""
-    if isinstance(batch, PaddedBatch):
-        present = torch.ones_like(batch.lengths) if batch.present is None else batch.present
-        counts = present.sum(1).tolist()
-        hypotheses = [
-            row[:length].tolist() for row, length in zip(batch.hypotheses, batch.hypothesis_lengths, strict=True)
-        ]
-        rows = batch.references[present > 0], batch.lengths[present > 0]
-        references = [row[:length].tolist() for row, length in zip(*rows, strict=True)]
-        return list(zip(hypotheses, by_count(references, counts), strict=True))
+def segments_of(batch: Batch) -> list[Segment]:
+    """Each hypothesis with its references, with numbers from 0 as ids."""
     assert batch.ids.max(initial=0) < batch.bound
     ends = (batch.lengths + 1).cumsum().tolist()
     documents = [(batch.ids[start : end - 1] - FIRST_TOKEN).tolist() for start, end in pairwise((0, *ends))]

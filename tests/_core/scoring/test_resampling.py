@@ -1,7 +1,7 @@
 """Resampled corpora: the weights, the sums, the order of rows, and the ends of an interval."""
 
-import random
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from systems import output, references
 from ngram_metrics import Bleu, ChrF
 from ngram_metrics._core.basics.option_checks import check_confidence
 from ngram_metrics._core.metrics.rouge import make_rouge
-from ngram_metrics._core.scoring import resampling
 from ngram_metrics._core.scoring.paired import pair_rows, resample_scores
 from ngram_metrics._core.scoring.resampling import bootstrap_weights, clusters_of, interval, swaps
 
@@ -37,44 +36,27 @@ def _places(measure: Any, rows: np.ndarray, average: Any, numbers: Sequence[int]
     return [by_sum[np.round(sums.astype(values.dtype), 9).tobytes()] for sums in clusters.values]
 
 
-@pytest.mark.parametrize("draw", [bootstrap_weights, swaps])
-def test_a_seed_says_it_all_however_many_weights_are_made_at_a_time(draw, monkeypatch: pytest.MonkeyPatch):
-    whole = _all_draws(draw, 11, 40, 5)
-    assert not np.array_equal(whole, _all_draws(draw, 11, 40, 6))
-    for at_once in (1, 100, 11 * 13):
-        monkeypatch.setattr(resampling, "WEIGHTS_AT_ONCE", at_once)
-        assert len({*map(len, draw(11, 40, 5))}) <= 2
-        assert np.array_equal(_all_draws(draw, 11, 40, 5), whole)
-
-
 @pytest.mark.parametrize("seed", [12345, -1, -(1 << 63), (1 << 64) - 1])
 def test_a_seed_draws_what_torch_draws(seed: int):
-    """Each resample draws as many segments as there are, and a trial swaps each by a coin."""
-    drawn = torch.randint(300, (1000, 300), generator=torch.Generator().manual_seed(seed))
-    counts = [torch.bincount(resample, minlength=300) for resample in drawn]
-    assert np.array_equal(_all_draws(bootstrap_weights, 300, 1000, seed), torch.stack(counts))
-    swapped = torch.randint(2, (50, 20_000), generator=torch.Generator().manual_seed(seed), dtype=torch.uint8)
-    assert np.array_equal(_all_draws(swaps, 20_000, 50, seed), swapped)
+    """Each resample draws as many segments as there are, and a trial swaps each by a coin, in several blocks."""
+    drawn = torch.randint(1000, (1200, 1000), generator=torch.Generator().manual_seed(seed))
+    counts = [torch.bincount(resample, minlength=1000) for resample in drawn]
+    assert np.array_equal(_all_draws(bootstrap_weights, 1000, 1200, seed), torch.stack(counts))
+    swapped = torch.randint(2, (20, 100_000), generator=torch.Generator().manual_seed(seed), dtype=torch.uint8)
+    assert np.array_equal(_all_draws(swaps, 100_000, 20, seed), swapped)
 
 
 @pytest.mark.parametrize("average", ["micro", "macro"])
 @pytest.mark.parametrize(
-    ("ours", "peer"),
-    [
-        (
-            lambda **options: Bleu(smooth="exp", tokenizer="13a", effective_order=True, **options),
-            BLEU(effective_order=True),
-        ),
-        (lambda **options: ChrF(**options), CHRF()),
-    ],
+    ("metric", "peer"),
+    [(partial(Bleu, effective_order=True), BLEU(effective_order=True)), (ChrF, CHRF())],
     ids=["BLEU", "chrF"],
 )
 @pytest.mark.parametrize("numbers", [None, DOCUMENTS], ids=["segments", "documents"])
-def test_a_resampled_score_is_that_of_the_texts_drawn(ours, peer, average: str, numbers: list[int] | None):
+def test_a_resampled_score_is_that_of_the_texts_drawn(metric, peer, average: str, numbers: list[int] | None):
     """sacrebleu scores the corpora themselves, each segment or document as often as it was drawn."""
-    metric = ours(average=average, confidence=0.95)
-    metric.update(OUTPUT, REFERENCES)
-    rows, measure = metric.segment_rows().numpy(), metric.scorer.measure
+    scorer = metric(average=average).scorer
+    rows, measure = scorer.count(OUTPUT, REFERENCES).rows, scorer.measure
     clusters = pair_rows(measure, average, rows[:, None], None if numbers is None else np.array(numbers))
     (scores,) = resample_scores([clusters], resamples=6, seed=8)
     places = _places(measure, rows, average, range(len(rows)) if numbers is None else numbers)
@@ -132,8 +114,8 @@ def test_the_interval_is_sacrebleus_at_095(resamples: int):
 
 @pytest.mark.parametrize(("confidence", "place"), [(0.95, 26), (0.9, 51), (0.99, 6), (0.5, 251), (0.998, 2)])
 def test_the_ends_are_the_scores_that_many_places_from_the_ends(confidence: float, place: int):
-    scores = [random.Random(place).random() for _ in range(1)] + list(np.random.default_rng(place).random(999))
-    low, high = interval(np.array(scores), confidence)
+    scores = np.random.default_rng(place).random(1000)
+    low, high = interval(scores, confidence)
     assert low.item() == sorted(scores)[place - 1]
     assert high.item() == sorted(scores, reverse=True)[place - 1]
 

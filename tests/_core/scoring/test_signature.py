@@ -246,22 +246,20 @@ def test_nrefs_come_from_the_segments_seen(case: Case, average: str):
 
 @each_kind_of_state
 def test_nrefs_after_merging_copying_and_saving(case: Case, average: str):
-    saved = case.filled(average, case.batches[:1])
+    saved, loaded = case.filled(average, case.batches[:1]), case.make(average)
     saved.persistent(True)
-    loaded = case.make(average)
     loaded.load_state_dict(saved.state_dict())
     for metric in (loaded, pickle.loads(pickle.dumps(saved)), copy.deepcopy(saved)):
         assert metric.signature == saved.signature
         metric.update(*case.batches[1])
         assert _nrefs(metric) == "1-3"
-    of_three = case.filled(average, case.batches[1:2])
     for incoming in (saved, saved.metric_state):
         merged, empty = case.filled(average, case.batches[1:2]), case.make(average)
+        empty.merge_state(merged)
+        merged.merge_state(case.make(average))
+        assert _nrefs(empty) == _nrefs(merged) == "3"
         merged.merge_state(incoming)
         assert _nrefs(merged) == "1-3"
-        empty.merge_state(of_three)
-        of_three.merge_state(case.make(average))
-        assert _nrefs(empty) == _nrefs(of_three) == "3"
 
 
 @each_ignite_case

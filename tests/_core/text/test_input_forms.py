@@ -236,19 +236,15 @@ def test_a_missing_text_of_a_column_is_refused_by_its_place(column):
 
 
 def test_values_of_labels_are_hashable_and_readable():
-    """Also what numpy and pandas write in their own ways."""
+    """Also what numpy and pandas write in their own ways; tests/_evaluation/test_evaluate_arguments.py has more."""
     days = np.array(["2024-01-01", "2024-01-02"], "datetime64[ns]")
-    assert list(map(str, list_values(days, "labels"))) == [f"2024-01-0{day}T00:00:00.000000000" for day in (1, 2)]
     assert list(map(str, list_values(days.astype("datetime64[D]"), "labels"))) == ["2024-01-01", "2024-01-02"]
-    assert list_values(pd.Series(["a", pd.NA], dtype="string"), "labels") == ["a", None]
     first_is_missing = np.array(["NaT", "2024-01-01"], "datetime64[ns]")
     assert list_values(first_is_missing, "labels") == [None, first_is_missing[1]]
     assert list_values(np.ma.masked_array(days, [False, True]), "labels") == [days[0], None]
-    assert list_values(pd.Series([1, pd.NA], dtype="Int64"), "labels") == [1, None]
-    assert list_values(pd.Series(["a", None]), "labels") == list_values(pd.Index(["a", None]), "labels") == ["a", None]
-    assert list_values([pd.NA, 1], "labels") == [None, 1]
+    for missing in (pd.Series([1, pd.NA], dtype="Int64"), pd.Index([1, None], object), pa.array([1, None])):
+        assert list_values(missing, "labels") == [1, None]
     assert list_values(pd.array(["a", pd.NA]), "labels") == ["a", None]
-    assert list_values(pa.array([1, None]), "labels") == [1, None]
     assert list_values(torch.tensor([1, 2]), "labels") == list_values((1, 2), "labels") == [1, 2]
     assert list_values(pd.Series(["a", "b"], dtype="category"), "labels") == ["a", "b"]
 
@@ -439,12 +435,9 @@ FRAMES = {
     [
         lambda frame: functional.chrf_score(frame, ["a", "b"]),
         lambda frame: functional.chrf_score(["a", "b"], frame),
-        lambda frame: functional.chrf_score(["a"], [frame]),
         lambda frame: functional.bleu_score([frame], [["a"]]),
-        lambda frame: functional.pairwise_chrf(frame, [["a"]]),
         lambda frame: functional.pairwise_chrf([["a"]], [frame]),
         lambda frame: mbr.decode(ChrF(), frame),
-        lambda frame: functional.chrf_score("a", frame),
         lambda frame: list_values(frame, "labels"),
     ],
 )

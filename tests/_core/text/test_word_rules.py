@@ -15,7 +15,6 @@ from rouge_score import tokenize
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
-from ngram_metrics import NgramOverlap
 from ngram_metrics._core.text import word_rules
 from ngram_metrics._core.text.input_warnings import find_other_form
 from ngram_metrics._core.text.word_rules import (
@@ -28,7 +27,6 @@ from ngram_metrics._core.text.word_rules import (
     WordRule,
     rouge_text,
 )
-from ngram_metrics.functional import rouge_score
 
 ALL_RULES = {**RULES, "rouge_score": ROUGE_WORDS, "chrF++": CHRF_WORDS}
 AT_NIGHT = settings().max_examples >= 1000
@@ -213,20 +211,6 @@ def test_format_characters_part_words_where_uax_29_says_so():
         text = unicodedata.normalize("NFC", f"ab{one}cd")
         expected = [part for part in parts(text) if regex.search("[a-d]", part)]
         assert words_of(RULES["unicode"], text) == expected, hex(ord(one))
-
-
-@pytest.mark.parametrize(
-    ("hypothesis", "reference", "score"),
-    [
-        ("کتاب\u200cها را می\u200cخوانم", "کتاب\u200cها را می\u200cخوانند", 2 / 3),
-        *((f"ab{mark}cd ef", f"ab{mark}cx ef", 1 / 2) for mark in "\u200c\u200d\u00ad\u2060\ufeff"),
-    ],
-)
-def test_words_with_format_characters_match_as_a_whole(hypothesis, reference, score):
-    values = rouge_score([hypothesis], [reference], rouge_keys="rouge1", tokenizer="unicode")
-    assert values["rouge1_fmeasure"].item() == pytest.approx(score)
-    metric = NgramOverlap(tokenizer="unicode")
-    assert metric([hypothesis], [reference]).item() == pytest.approx(score)
 
 
 def test_han_and_kana_are_those_of_unicode():
