@@ -24,9 +24,6 @@ class Counts(NamedTuple):
     hypothesis: int
     reference: int
 
-    def __add__(self, other: "Counts") -> "Counts":
-        return Counts(*(one + another for one, another in zip(self, other, strict=True)))
-
 
 class Scores(NamedTuple):
     precision: float
@@ -106,7 +103,7 @@ def reduced(
     """One row of counts for several references: that of the best F or recall, the first on ties, or their sum."""
     each = [counts(key, hypothesis, reference) for reference in references]
     if reducer == "sum":
-        return sum(each[1:], each[0])
+        return Counts(*map(sum, zip(*each, strict=True)))
     name = {"best": "fmeasure", "best_recall": "recall"}[reducer]
     return max(each, key=lambda one: getattr(scores(one, alpha), name))
 

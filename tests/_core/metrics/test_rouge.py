@@ -60,7 +60,7 @@ def test_counts_and_scores_are_those_of_plain_python(batch, reducer, alpha):
     scores, rows = scores_and_rows(RougeMeasure(VARIANTS, reducer, alpha), batch)
     assert rows.reshape(len(batch), 3, len(KEYS)).transpose(0, 2, 1).tolist() == np.array(expected).tolist()
     assert scores == close(np.array([[rouge_oracle.scores(row, alpha) for row in keys] for keys in expected]))
-    corpus = [rouge_oracle.scores(sum(column[1:], column[0]), alpha) for column in zip(*expected, strict=True)]
+    corpus = [rouge_oracle.scores(rouge_oracle.Counts(*row), alpha) for row in np.array(expected).sum(0).tolist()]
     assert scores_and_rows(RougeMeasure(VARIANTS, reducer, alpha), batch, "micro")[0] == close(np.array(corpus))
 
 

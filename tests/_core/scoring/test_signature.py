@@ -14,32 +14,17 @@ from typing import Any
 import pytest
 import torch
 from metrics.apis import COMPLETE, FUNCTIONS, OF_CLASS, Api
-from metrics.cases import (
-    Batch,
-    Case,
-    assert_same,
-    each_kind_of_state,
-    named_pairs,
-)
+from metrics.cases import Batch, Case, assert_same, each_kind_of_state, named_pairs
 from metrics.ignite_cases import IgniteCase, each_ignite_case
 from sacrebleu.metrics import BLEU, CHRF
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore, __version__
 from ngram_metrics import ignite as for_ignite
 
-
-def _lower(text: str) -> str:
-    return text.lower()
-
-
-def _lines(text: str) -> list[str]:
-    return text.splitlines()
-
-
 #: For options that affect the number, by their names, settings that all give different numbers. A value is one of its
 #: parameter, a dict holds several parameters.
 SETTINGS: dict[str, list[Any]] = {
-    "tokenizer": [None, "13a", "intl", "char", "unicode", str.split, _lines],
+    "tokenizer": [None, "13a", "intl", "char", "unicode", str.split, str.splitlines],
     "pad_id": [0, 1, (0, 1)],
     "ngram": [2, 3, 4, 5],
     "average": ["micro", "macro", "none"],
@@ -52,10 +37,10 @@ SETTINGS: dict[str, list[Any]] = {
     "char_order": [5],
     "word_order": [1, 2],
     "beta": [1.0, 2.0000000001, 0.5],
-    "normalizer": [_lower, str.upper],
+    "normalizer": [str.lower, str.upper],
     "accumulate": ["avg"],
     "rouge_keys": ["rouge1", ("rouge1", "rougeL"), "rougeLsum"],
-    "sentence_splitter": [_lines],
+    "sentence_splitter": [str.splitlines],
     "sentence_separator_id": [7, 8],
 }
 

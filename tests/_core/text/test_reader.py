@@ -244,22 +244,17 @@ def test_integers_of_any_size_are_numbered_exactly(batch):
 
 SAMPLED = [[[5, 6, 7], [5, 0, 6]], [[8, 0, 0], [0, 0, 0]], [[5, 5, 5], [1, 2, 3]]]
 OF_SAMPLES = [[5, 6, 7, 0], [8, 9, 0, 0], [0, 0, 0, 0]]
-#: The samples, each with the references.
-SAMPLES = [
-    ([5, 6, 7], [[5, 6, 7]]),
-    ([5, 6], [[5, 6, 7]]),
-    ([8], [[8, 9]]),
-    ([], [[8, 9]]),
-    ([5, 5, 5], [[]]),
-    ([1, 2, 3], [[]]),
-]
 READER = WordReader(pad_id=0, samples=True)
 
 
 @pytest.mark.parametrize("of_preds", [torch.tensor, np.array])
 @pytest.mark.parametrize("of_target", [torch.tensor, np.array, list])
 def test_each_sample_is_a_segment_beside_the_reference(of_preds, of_target):
-    expected = numbered_segments(SAMPLES)
+    def tokens_of(row):
+        return [token for token in row if token]
+
+    rows = zip(SAMPLED, OF_SAMPLES, strict=True)
+    expected = numbered_segments([(tokens_of(one), [tokens_of(row)]) for samples, row in rows for one in samples])
     assert encoded(READER, of_preds(SAMPLED), of_target(OF_SAMPLES)) == expected
     if of_target is not list:  # in a list a negative id is an error
         negative = (

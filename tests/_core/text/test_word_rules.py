@@ -32,20 +32,8 @@ ALL_RULES = {**RULES, "rouge_score": ROUGE_WORDS, "chrF++": CHRF_WORDS}
 AT_NIGHT = settings().max_examples >= 1000
 
 ESCAPED = [
-    "<skipped>",
-    "&quot;",
-    "&amp;",
-    "&lt;",
-    "&gt;",
-    "quot;",
-    "lt;",
-    "gt;",
-    "amp;",
-    "skipped>",
-    "-",
-    "\n",
-    " ",
-    "a",
+    *["<skipped>", "&quot;", "&amp;", "&lt;", "&gt;", "quot;", "lt;", "gt;", "amp;", "skipped>"],
+    *"-\n a",
 ]
 #: What a rule treats specially, and neighbours that decide.
 TROUBLE = [
