@@ -26,11 +26,6 @@ def ngrams(document: Document, order: int) -> Counter:
     return Counter(tuple(document[i : i + order]) for i in range(len(document) - order + 1))
 
 
-def total(document: Document, order: int) -> int:
-    """How many n-grams of one order a document has."""
-    return ngrams(document, order).total()
-
-
 def matches(hypothesis: Document, references: Sequence[Document], order: int) -> int:
     """Matches of the n-grams of one order, each counted at most as often as in the reference that has most of it."""
     most: Counter = Counter()
@@ -62,7 +57,7 @@ def bleu_counts(hypothesis: Document, references: Sequence[Document], max_order:
     orders = range(1, max_order + 1)
     return BleuCounts(
         [matches(hypothesis, references, n) for n in orders],
-        [total(hypothesis, n) for n in orders],
+        [ngrams(hypothesis, n).total() for n in orders],
         len(hypothesis),
         closest_length(hypothesis, references),
     )
@@ -126,7 +121,8 @@ def corpus_bleu(batch: Iterable[tuple[Document, Sequence[Document]]]) -> float:
 
 def overlap_counts(hypothesis: Document, reference: Document, order: int) -> tuple[int, int, int]:
     """Matches, n-grams of the hypothesis, and of the reference."""
-    return matches(hypothesis, [reference], order), total(hypothesis, order), total(reference, order)
+    totals = (ngrams(document, order).total() for document in (hypothesis, reference))
+    return matches(hypothesis, [reference], order), *totals
 
 
 def overlap(matches: int, hypothesis: int, reference: int) -> float:

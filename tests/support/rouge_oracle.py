@@ -33,8 +33,7 @@ class Scores(NamedTuple):
 
 def words(text: str) -> list[str]:
     """rouge_score's: of the text in lower case, the runs of a-z and 0-9."""
-    kept = ascii_lowercase + digits
-    return "".join(character if character in kept else " " for character in text.lower()).split()
+    return "".join(one if one in ascii_lowercase + digits else " " for one in text.lower()).split()
 
 
 def summary(text: str) -> list[list[str]]:
@@ -106,9 +105,3 @@ def reduced(
         return Counts(*map(sum, zip(*each, strict=True)))
     name = {"best": "fmeasure", "best_recall": "recall"}[reducer]
     return max(each, key=lambda one: getattr(scores(one, alpha), name))
-
-
-def mean_over(key: str, hypothesis: Summary, references: Sequence[Summary]) -> Scores:
-    """The mean scores over the references."""
-    each = [scores(counts(key, hypothesis, reference)) for reference in references]
-    return Scores(*(sum(column) / len(each) for column in zip(*each, strict=True)))

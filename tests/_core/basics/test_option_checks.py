@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import re
 
 import numpy as np
 import pytest
@@ -72,6 +73,15 @@ REFUSED = {
             ),
             ({"rouge_keys": [1]}, "unknown rouge key 1"),
             ({"rouge_keys": ()}, f"no rouge key: expected some of {KNOWN}"),
+            *(
+                ({"rouge_keys": key}, rf"^{re.escape(key)} is not offered: neither rouge_score nor .*'rouge1'")
+                for key in ("rougeW", "rougew", "ROUGE-W-1.2", "rougeS", "rougeSU4", "ROUGE-S*")
+            ),
+            *(
+                ({"rouge_keys": key}, rf"^unknown rouge key '{key}': expected one of .*; did you mean '{meant}'\?$")
+                for key, meant in {"L": "rougeL", "1": "rouge1", "rougel": "rougeL", "ROUGE-2": "rouge2"}.items()
+            ),
+            ({"rouge_keys": "Lsum"}, r"; did you mean 'rougeLsum'\?$"),
             ({"accumulate": "mean"}, r"unknown accumulate 'mean': expected one of \['best', 'avg'\]"),
             ({"accumulate": "avg", "average": "micro"}, "'avg' averages scores.*expected average 'macro' or 'none'"),
         ],
