@@ -12,7 +12,7 @@ import torchmetrics.functional.text.rouge as peer
 from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import PADDING, apart, padded, with_gaps
+from layouts import PADDING, apart, padded
 from metrics.apis import COMPLETE
 from oracles import close
 from rouge_oracle import KEYS
@@ -46,29 +46,18 @@ def text_of(api, ids):
 
 
 def layouts_of(api, batch):
-    """A batch of ids as text, as tokens, and as ids in every layout."""
+    """A batch of ids as text, as tokens, and as ids; tests/_core/text/test_reader.py has more layouts of ids."""
 
     def each(read):
         return [read(ids) for ids, _ in batch], [list(map(read, several)) for _, several in batch]
 
-    preds, target = apart(batch)
-    tensors = each(lambda ids: torch.tensor(ids, dtype=torch.int64))
-    rows = padded(batch, gaps=True)
-    layouts = {
-        "text": each(lambda ids: text_of(api, ids)),
-        "tokens": each(lambda ids: text_of(api, ids).split()),
-        "lists": (preds, target),
-        "tensors": tensors,
-        "padded lists": each(lambda ids: with_gaps([ids], 7)[0]),
-        "rows": rows,
-        "arrays": tuple(side.numpy().astype(np.int32) for side in rows),
-        "rows beside lists": (rows[0], target),
-    }
+    rows, lists = padded(batch, gaps=True), apart(batch)
+    layouts = [each(lambda ids: text_of(api, ids)), lists, rows, (rows[0], lists[1])]
+    layouts.append(tuple(side.numpy().astype(np.int32) for side in rows))
     if rows[1].shape[1] == 1:
-        layouts["single rows"] = rows[0], rows[1][:, 0]
-        layouts["tensors beside rows"] = tensors[0], rows[1][:, 0]
-    if api.metric in (ChrF, ROUGEScore):  # tokens are letters, or have no line breaks
-        del layouts["tokens"]
+        layouts.append((rows[0], rows[1][:, 0]))
+    if api.metric not in (ChrF, ROUGEScore):  # whose tokens are letters, or have no line breaks
+        layouts.append(each(lambda ids: text_of(api, ids).split()))
     return layouts
 
 
@@ -87,8 +76,8 @@ def scores_of(api, *batch, **options):
 def test_every_layout_has_one_score_to_the_last_bit_and_that_of_the_class(api, batch):
     layouts = layouts_of(api, batch)
     for average in ("micro", "macro", "none"):
-        expected = stacked(api.metric(average=average, **options_of(api))(*layouts["text"]))
-        for preds, target in layouts.values():
+        expected = stacked(api.metric(average=average, **options_of(api))(*layouts[0]))
+        for preds, target in layouts:
             scores = scores_of(api, preds, target, average=average, pad_id=PADDING)
             assert (scores.dtype, scores.device.type) == (torch.float64, "cpu")
             assert scores.equal(expected)
