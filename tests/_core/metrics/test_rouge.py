@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import rouge_oracle
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from layouts import apart
 from oracles import close
@@ -53,8 +53,10 @@ def read(batch):
     return [(rouge_oracle.summary(one), list(map(rouge_oracle.summary, several))) for one, several in batch]
 
 
-@given(batches, st.sampled_from(["best", "best_recall", "sum"]), st.sampled_from([None, 0, 0.3, 0.5, 1]))
-def test_counts_and_scores_are_those_of_plain_python(batch, reducer, alpha):
+@pytest.mark.parametrize("reducer", ["best", "best_recall", "sum"])
+@example(batch=[("a b c d", ["a b", "a b c d e f g h i"])], alpha=None)
+@given(batch=batches, alpha=st.sampled_from([None, 0, 0.3, 0.5, 1]))
+def test_counts_and_scores_are_those_of_plain_python(reducer, batch, alpha):
     """Of the best reference by F or by recall, or of all references together; alpha weighs F as in ignite."""
     expected = [[rouge_oracle.reduced(key, *segment, reducer, alpha) for key in KEYS] for segment in read(batch)]
     scores, rows = scores_and_rows(RougeMeasure(VARIANTS, reducer, alpha), batch)

@@ -53,7 +53,8 @@ SCORERS: dict[str, list[Scorer]] = {
     "overlap": [make_overlap(ngram) for ngram in (1, 2, 3, 9)],
 }
 each_metric = pytest.mark.parametrize("scorers", SCORERS.values(), ids=SCORERS)
-any_scorer = st.sampled_from([scorer for scorers in SCORERS.values() for scorer in scorers])
+#: Some settings of each metric.
+each_scorer = pytest.mark.parametrize("scorers", list(map(st.sampled_from, SCORERS.values())), ids=SCORERS)
 
 # Few words in short texts of several lines: ties, repeats, orders without a match and without an n-gram all occur.
 texts = st.lists(st.sampled_from(["a ", "b ", "ab ", "(a", "\n"]), max_size=9).map("".join)
@@ -115,9 +116,11 @@ def test_both_engines_have_one_count_and_one_score(scorers, size, data, seed, re
         assert one.score(in_torch).numpy() == pytest.approx(one.score(in_numpy), rel=1e-12, abs=0)
 
 
+@each_scorer
 @fewer(3)
-@given(any_scorer, batches, st.data())
-def test_segments_count_the_same_in_any_company(scorer, batch, data):
+@given(data=st.data(), batch=batches)
+def test_segments_count_the_same_in_any_company(scorers, data, batch):
+    scorer = data.draw(scorers)
     rows, scores = rows_of(scorer, batch), scores_of(scorer, batch)
     for index, segment in enumerate(batch):
         assert np.array_equal(rows_of(scorer, [segment]), rows[[index]])
@@ -131,9 +134,11 @@ def test_segments_count_the_same_in_any_company(scorer, batch, data):
         assert scores_of(scorer, turned)[0] == pytest.approx(scores[0], rel=1e-10, abs=0)
 
 
+@each_scorer
 @fewer(3)
-@given(any_scorer, batches)
-def test_micro_scores_the_sum_of_the_counts_and_macro_is_the_mean_of_the_scores(scorer, batch):
+@given(data=st.data(), batch=batches)
+def test_micro_scores_the_sum_of_the_counts_and_macro_is_the_mean_of_the_scores(scorers, data, batch):
+    scorer = data.draw(scorers)
     rows, (each, mean, *of_sum) = rows_of(scorer, batch), scores_of(scorer, batch)
     assert rows.dtype == (np.int64 if scorer.measure.has_counts else np.float64)
     assert np.array_equal(each, scorer.measure.score_rows(rows))
@@ -143,10 +148,12 @@ def test_micro_scores_the_sum_of_the_counts_and_macro_is_the_mean_of_the_scores(
         assert np.array_equal(score, scorer.measure.score_rows(rows.sum(0)))
 
 
+@each_scorer
 @fewer(3)
-@given(any_scorer, batches, st.sampled_from([(), (1,), (2, 3), (0, 2), (2, 1, 2), (67,)]))
-def test_a_row_scores_the_same_in_any_leading_shape(scorer, batch, shape):
+@given(data=st.data(), batch=batches, shape=st.sampled_from([(), (1,), (2, 3), (0, 2), (2, 1, 2), (67,)]))
+def test_a_row_scores_the_same_in_any_leading_shape(scorers, data, batch, shape):
     """To the last bit, also where the rows of an array are its columns in memory."""
+    scorer = data.draw(scorers)
     measure, rows = scorer.measure, rows_of(scorer, batch)
     assert rows.shape == (len(batch), measure.layout.row_width)
     assert np.array_equal(measure.layout.pack(measure.layout.unpack(rows)), rows)
