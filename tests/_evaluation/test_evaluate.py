@@ -48,6 +48,11 @@ def test_references_have_any_form(references):
     assert (found.brevity_penalty, found.ratio) == pytest.approx((expected.bp, expected.ratio))
 
 
+def test_a_list_for_the_only_segment_is_not_ambiguous():
+    found, plain = (evaluate(["a b"], references, "chrf").results for references in ([["a c"]], ["a c"]))
+    assert found == plain
+
+
 def test_without_a_word_in_the_references_no_length_is_compared():
     found = evaluate(["a b"], [""], "bleu", confidence=None).results["system"]["bleu"]
     assert (found.score, found.ratio, found.brevity_penalty) == (0, 0, 1)

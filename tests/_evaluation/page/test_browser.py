@@ -231,6 +231,10 @@ def test_keys_and_links_lead_to_segments(page):
     press(page, "p")
     assert focused(page) == f"segment-{shown[-1]}"
     assert page.current_url.endswith(f"#s={shown[-1]}")
+    click(page, "#on")
+    shown = segments(page)
+    press(page, "n")
+    assert focused(page) == f"segment-{shown[0]}"
     follow = "location.hash = arguments[0]; setTimeout(arguments[1], 30)"
     page.execute_async_script(follow, "#s=72")
     assert focused(page) == "segment-72"
