@@ -112,7 +112,7 @@ class Adaptor(torchmetrics.Metric):
         Log the metric itself, or what ``compute`` returns. If a call raises, the states do not change.
         """
         # Metric.forward resets the states before it counts, so an error would lose all earlier batches.
-        return copy_value(self._call_or_undo(super().forward, preds, target))
+        return self._call_or_undo(lambda: copy_value(super(Adaptor, self).forward(preds, target)))
 
     def _wrap_update(self, update: Callable[..., None]) -> Callable[..., None]:
         """Count updates, and undo what a failed one has set in the states and in torchmetrics' attributes."""

@@ -14,7 +14,7 @@ from ngram_metrics._core.scoring.groups import TOTALS, checked_groups, group_ind
 from ngram_metrics._core.scoring.scorer import Metric, scorer_of
 from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._torchmetrics.accumulator import Accumulator, MetricKeywords
-from ngram_metrics._torchmetrics.adaptor import Adaptor
+from ngram_metrics._torchmetrics.adaptor import Adaptor, copy_value
 from ngram_metrics._torchmetrics.values import Item
 
 #: For each segment the label of its group, or the label's index.
@@ -93,8 +93,8 @@ class GroupedMetric(Accumulator[None]):
     @named_arguments
     def forward(self, preds: Hypotheses, target: References, groups: Groups) -> dict[str, Tensor]:  # type: ignore[override]
         """Count a batch and return the values of this batch. If it raises, the states do not change."""
-        values: dict[str, Tensor] = self._call_or_undo(super(Adaptor, self).forward, preds, target, groups)
-        return {name: value.clone() for name, value in values.items()}
+        values: Any = self._call_or_undo(lambda: copy_value(super(Adaptor, self).forward(preds, target, groups)))
+        return values
 
     def compute(self) -> dict[str, Tensor]:  # type: ignore[override]
         """Return the values of all batches since the last reset, by the names that the class describes.

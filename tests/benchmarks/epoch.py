@@ -1,9 +1,5 @@
 """BLEU, ROUGE and chrF of text, of an epoch of validation or of one batch after another, against other packages.
 
-Goal: in batches of 32, as in a training loop, 5 times as fast as every other package that is written in Python; in one
-update what the last column says. On texts of 500 to 5,000 words 0.45 times as fast as rouge-score-rs, and with
-rougeLsum alone 0.5 times.
-
 How to run: ``python tests/benchmarks/epoch.py FOLDER --threads 1 --clock cpu``, which prints the tables of speeds of
 BLEU, ROUGE and chrF on the page of benchmarks and in the README. ``--tasks`` picks rows by a part of their names.
 ``--each --sizes 1,2,4,32`` scores each batch of so many segments by itself, as a reward is scored. ``--tasks wrapper
@@ -245,14 +241,13 @@ class Row(NamedTuple):
     ours: Way
     peer: Way
     tolerance: float | None = 1e-9
-    goal: float | None = None
     segments: int | None = None
 
 
 VARIANTS: dict[str, Any] = {"variants": [1, 2, "L"], "multiref": "best"}
 ROWS = [
-    Row("ignite Bleu", *ignite_bleu(smooth="smooth1", average="micro"), goal=8),
-    Row("ignite Bleu, macro", *ignite_bleu(average="macro"), DIVIDES_IN_FLOAT32, goal=8),
+    Row("ignite Bleu", *ignite_bleu(smooth="smooth1", average="micro")),
+    Row("ignite Bleu, macro", *ignite_bleu(average="macro"), DIVIDES_IN_FLOAT32),
     Row(
         "ignite Bleu of ids, ours padded",
         in_updates(lambda: Bleu(smooth="none", pad_id=0), padded_ids),
@@ -263,7 +258,7 @@ ROWS = [
         in_updates(lambda: OurIgniteRouge(**VARIANTS), tokens),
         in_updates(lambda: IgniteRouge(**VARIANTS), tokens),
     ),
-    Row("torchmetrics BLEUScore", bleu("none"), in_updates(BLEUScore, shortest_first(str.split)), IN_FLOAT32, goal=25),
+    Row("torchmetrics BLEUScore", bleu("none"), in_updates(BLEUScore, shortest_first(str.split)), IN_FLOAT32),
     Row(
         "torchmetrics SacreBLEUScore",
         bleu("13a"),
@@ -276,33 +271,31 @@ ROWS = [
         in_updates(lambda: ChrF(eps_smoothing=True)),
         in_updates(lambda: CHRFScore(n_word_order=0), on_one_line),
         WITHOUT_MATCH,
-        goal=300,
         segments=512,
     ),
-    Row("sacrebleu BLEU", in_updates(Bleu), sacrebleu(BLEU), goal=5),
-    Row("sacrebleu BLEU, tokenizer none", bleu("none"), sacrebleu(BLEU, tokenize="none", smooth_method="none"), goal=5),
-    Row("sacrebleu BLEU, tokenizer intl", bleu("intl"), sacrebleu(BLEU, tokenize="intl", smooth_method="none"), goal=5),
+    Row("sacrebleu BLEU", in_updates(Bleu), sacrebleu(BLEU)),
+    Row("sacrebleu BLEU, tokenizer none", bleu("none"), sacrebleu(BLEU, tokenize="none", smooth_method="none")),
+    Row("sacrebleu BLEU, tokenizer intl", bleu("intl"), sacrebleu(BLEU, tokenize="intl", smooth_method="none")),
     Row(
         "sacrebleu BLEU of each segment",
         at_the_end(lambda hypotheses, others: bleu_score(hypotheses, others, tokenizer="none", average="none")),
         at_the_end(sacrebleu_segments),
     ),
-    Row("bleuscore (Rust)", bleu("13a"), at_the_end(bleuscore_corpus), goal=1.3),
+    Row("bleuscore (Rust)", bleu("13a"), at_the_end(bleuscore_corpus)),
     Row("nltk corpus_bleu", ignite_bleu(average="micro")[0], at_the_end(lambda h, r: corpus_bleu(r, h), tokens), None),
-    Row("sacrebleu CHRF", in_updates(ChrF), sacrebleu(CHRF), goal=12),
-    Row("sacrebleu CHRF, chrF++", in_updates(lambda: ChrF(word_order=2)), sacrebleu(CHRF, word_order=2), goal=13),
+    Row("sacrebleu CHRF", in_updates(ChrF), sacrebleu(CHRF)),
+    Row("sacrebleu CHRF, chrF++", in_updates(lambda: ChrF(word_order=2)), sacrebleu(CHRF, word_order=2)),
 ]
 OF_ONE_REFERENCE = [
     Row(
         "fastchrf of each segment (Rust)",
         at_the_end(lambda hypotheses, others: chrf_score(hypotheses, others, average="none")),
         at_the_end(fastchrf_segments),
-        goal=2.5,
     ),
-    Row("rouge_score", rouge(), rouge_score(), IN_FLOAT64, goal=16),
-    Row("rouge_score, stemmed", rouge(stemmer=True), rouge_score(stemmer=True), IN_FLOAT64, goal=15),
-    Row("rouge_score, with rougeLsum", rouge(WITH_SUMMARY), rouge_score(WITH_SUMMARY), IN_FLOAT64, goal=5),
-    Row("rouge-score-rs (Rust)", rouge(), rouge_score_rs(), IN_FLOAT64, goal=0.75),
+    Row("rouge_score", rouge(), rouge_score(), IN_FLOAT64),
+    Row("rouge_score, stemmed", rouge(stemmer=True), rouge_score(stemmer=True), IN_FLOAT64),
+    Row("rouge_score, with rougeLsum", rouge(WITH_SUMMARY), rouge_score(WITH_SUMMARY), IN_FLOAT64),
+    Row("rouge-score-rs (Rust)", rouge(), rouge_score_rs(), IN_FLOAT64),
     Row("rouge-score-rs (Rust), stemmed", rouge(stemmer=True), rouge_score_rs(stemmer=True), IN_FLOAT64),
     Row("rouge-score-rs (Rust), with rougeLsum", rouge(WITH_SUMMARY), rouge_score_rs(WITH_SUMMARY), IN_FLOAT64),
     Row("rouge-score-rs (Rust), rougeLsum alone", rouge(("rougeLsum",)), rouge_score_rs(("rougeLsum",)), IN_FLOAT64),
@@ -341,7 +334,7 @@ def main(options: Any) -> None:
     words = fmean(len(text.split()) for text in corpus.references)
     print(f"{len(corpus.references)} segments of {words:.0f} words, {len(systems)} systems\n")
     sizes = [len(corpus.references) if size == "all" else int(size) for size in options.sizes.split(",")]
-    print_heading(["", *chain.from_iterable((f"{size} a time, ms", "times as fast") for size in sizes), "goal"])
+    print_heading(["", *chain.from_iterable((f"{size} a time, ms", "times as fast") for size in sizes)])
     for row in ROWS if options.references > 1 else [*ROWS, *OF_ONE_REFERENCE]:
         if options.tasks.lower() not in row.name.lower():
             continue
@@ -351,7 +344,7 @@ def main(options: Any) -> None:
             fresh = fresh_epoch(corpus, size, options.segments or row.segments, options)
             ours, theirs = map(min, seconds_of(row.name, contestants, fresh, options))
             cells += [f"{ours * 1e3:.1f}", f"{theirs / ours:.2f}"]
-        print_row([row.name, *cells, row.goal or ""])
+        print_row([row.name, *cells])
 
 
 if __name__ == "__main__":

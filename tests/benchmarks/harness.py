@@ -1,7 +1,5 @@
 """What the benchmark scripts share: text nobody has seen, equal scores first, one table.
 
-Goal: a ratio that neither a cache, nor the order of the contestants, nor a busy machine has flattered.
-
 How to run: not by itself. A script hands its ``main`` and a parser from :func:`parser` to :func:`run`, and calls
 :func:`time_each` for every task. They need the group ``bench``, and an idle machine or ``--clock cpu``.
 
@@ -62,13 +60,11 @@ class Contestant:
         name: for the table.
         prepare: from the input to a call without arguments that is timed and returns the score or scores.
         tolerance: how far a score may lie from the first contestant's; None where the definitions differ.
-        goal: the ratio to the first contestant that is hoped for, on one thread.
     """
 
     name: str
     prepare: Callable[[Any], Callable[[], Any]]
     tolerance: float | None = 1e-9
-    goal: float | None = None
 
 
 def parser(documentation: str, text: bool = True) -> argparse.ArgumentParser:
@@ -126,11 +122,11 @@ def time_each(
     """Check that the contestants agree, time them, and print a table; the arguments are those of :func:`seconds_of`."""
     seconds = seconds_of(task, contestants, fresh, options)
     print(f"\n### {task}\n")
-    print_heading(["contestant", "median ms", "least ms", "times ours", "goal", "equal within"])
+    print_heading(["contestant", "median ms", "least ms", "times ours", "equal within"])
     for contestant, times in zip(contestants, seconds, strict=True):
         milliseconds = [f"{reduce(times) * 1e3:.2f}" for reduce in (statistics.median, min)]
         ratio = f"{min(times) / min(seconds[0]):.2f}"
-        print_row([contestant.name, *milliseconds, ratio, contestant.goal or "", contestant.tolerance or "other score"])
+        print_row([contestant.name, *milliseconds, ratio, contestant.tolerance or "other score"])
 
 
 def seconds_of(
