@@ -2,13 +2,17 @@
 
 import logging
 import os
-from collections.abc import Iterator
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
+from importlib import metadata
 from pathlib import Path
+from zlib import crc32
 
 import pytest
-from covering import mark_the_rest_of_grids
-from packages import OLDEST_COMPILER, missing_packages
+from covering import covering
+from packages import OLDEST_COMPILER, PROJECT
 
 # Without a handler the first message of absl makes one, on the captured stream of the test that is running, and every
 # later message is an error on a closed stream.
@@ -47,6 +51,25 @@ def compiling() -> Iterator[None]:
     torch._dynamo.reset()
 
 
+def mark_the_rest_of_grids(items: Iterable[pytest.Item]) -> None:
+    """Mark with `grid` what a test that is marked with `covering` does not run by default.
+
+    Each test begins at another of its cases: tests over the same cases do not all choose the same.
+    """
+    grids: dict[str, dict[str, pytest.Item]] = defaultdict(dict)
+    others = "slow", "cuda", "vulkan", "xla"
+    for item in items:
+        if item.get_closest_marker("covering") and not any(map(item.get_closest_marker, others)):
+            test, _, case = item.nodeid.partition("[")
+            grids[test][case.rstrip("]")] = item
+    for test, cases in grids.items():
+        start = crc32(test.encode()) % len(cases)
+        chosen = covering([*list(cases)[start:], *list(cases)[:start]])
+        for case, item in cases.items():
+            if case not in chosen:
+                item.add_marker(pytest.mark.grid)
+
+
 @pytest.hookimpl(tryfirst=True)  # before those that `-m` leaves out are left out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     mark_the_rest_of_grids(items)
@@ -67,6 +90,22 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     """With several processes of pytest-xdist a file stays in one, which starts what its tests share once."""
     if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
         config.option.dist = "loadfile"
+
+
+def packages_of(extra: str) -> Iterator[str]:
+    """The packages of an extra of pyproject.toml, and of the extras of this package that it names."""
+    for requirement in PROJECT["optional-dependencies"][extra]:
+        name, extras = re.match(r"([\w-]+)(?:\[([\w,]+)\])?", requirement).groups()
+        if name != PROJECT["name"]:
+            yield name
+        else:
+            for other in extras.split(","):
+                yield from packages_of(other)
+
+
+def missing_packages() -> list[str]:
+    """The packages that the tests need and that are not installed."""
+    return [name for name in packages_of("test") if not any(metadata.Distribution.discover(name=name))]
 
 
 @pytest.hookimpl(tryfirst=True)  # before hypothesis loads the profile of `--hypothesis-profile`

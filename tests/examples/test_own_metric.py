@@ -130,41 +130,31 @@ def test_ray_scores_each_language_over_all_files(tmp_path: Path):
         assert float(score) == pytest.approx(sacrebleu.corpus_chrf(hypotheses, [targets]).score / 100, abs=1e-12)
 
 
-@pytest.fixture(scope="module")
-def example():
-    return programs.example("mbr")
+MBR = programs.example("mbr")
 
 
-@pytest.fixture
-def run(example, capsys):
-    def run(*arguments):
-        programs.run(example, *arguments)
-        return capsys.readouterr().out
-
-    return run
-
-
-def printed(output):
-    """chrF and BLEU of each line of the table."""
-    lines = [line.rsplit(maxsplit=2) for line in output.splitlines()[3:]]
+def printed(capsys, *arguments):
+    """chrF and BLEU of each line of the table that the example prints."""
+    programs.run(MBR, *arguments)
+    lines = [line.rsplit(maxsplit=2) for line in capsys.readouterr().out.splitlines()[3:]]
     return {name.strip(): (float(chrf), float(bleu)) for name, chrf, bleu in lines}
 
 
 @pytest.mark.parametrize("utility", ["chrf", "chrf++", "bleu"])
-def test_the_choice_scores_above_the_average_and_every_system_of_the_sample(run, example, utility):
-    scores = printed(run("--utility", utility))
-    assert list(scores) == [*example.SYSTEMS, "average", f"MBR, {utility}"]
+def test_the_choice_scores_above_the_average_and_every_system_of_the_sample(capsys, utility):
+    scores = printed(capsys, "--utility", utility)
+    assert list(scores) == [*MBR.SYSTEMS, "average", f"MBR, {utility}"]
     choice = scores.pop(f"MBR, {utility}")
     for chrf, bleu in scores.values():
         assert (choice[0] > chrf, choice[1] > bleu) == (True, True)
 
 
-def test_the_scores_are_those_of_plain_mbr_with_sacrebleu(run, example):
+def test_the_scores_are_those_of_plain_mbr_with_sacrebleu(capsys):
     chrf = CHRF()
-    pools = list(zip(*example.SYSTEMS.values(), strict=True))
+    pools = list(zip(*MBR.SYSTEMS.values(), strict=True))
     chosen = [max(pool, key=lambda one: sum(chrf.sentence_score(one, [r]).score for r in pool)) for pool in pools]
-    scores = printed(run())
-    for name, outputs in {**example.SYSTEMS, "MBR, chrf": chosen}.items():
-        expected = chrf.corpus_score(outputs, [example.REFERENCES]).score
+    scores = printed(capsys)
+    for name, outputs in {**MBR.SYSTEMS, "MBR, chrf": chosen}.items():
+        expected = chrf.corpus_score(outputs, [MBR.REFERENCES]).score
         assert scores[name][0] == pytest.approx(expected, abs=0.0051)
-    assert scores["average"][0] == pytest.approx(sum(scores[name][0] for name in example.SYSTEMS) / 4, abs=0.011)
+    assert scores["average"][0] == pytest.approx(sum(scores[name][0] for name in MBR.SYSTEMS) / 4, abs=0.011)

@@ -1,26 +1,18 @@
-"""Modes that see whatever crosses between the host and a device.
+"""Modes that see what crosses between the host and a device, without a GPU.
 
-An update of padded ids on a GPU must not make the host wait for the device, and must not copy from the host. No GPU is
-needed to see whether it does: tensors of torch's ``meta`` device have shapes and no data, so code that reads a value
-fails there. But what crosses from the host passes on ``meta`` without an error. Here it is one::
+Tensors of torch's ``meta`` device have shapes and no data: code that reads a value fails there. What crosses from the
+host passes on ``meta`` without an error; under ``no_crossings()`` it is one. Where a tensor takes part that is not on
+the CPU, these are refused:
 
-    with no_crossings():
-        metric.update(preds, target)  # padded ids on meta, or on any other device
-
-Where a device other than the CPU takes part, this is refused:
-
-* copies, from the host as by ``ids.to(device)`` and to the host as by ``ids.cpu()``;
-* operands on the CPU, such as an index. A number (a tensor without dimensions) in a pointwise operation is allowed:
-  torch passes it by value;
-* ``torch.tensor``, ``as_tensor``, ``asarray``, ``new_tensor`` and ``new`` with data from the host. They copy without an
-  operation that a ``TorchDispatchMode`` could see, so a ``TorchFunctionMode`` watches the calls;
+* copies, such as ``ids.to(device)`` and ``ids.cpu()``;
+* operands on the CPU, such as an index, except a number in a pointwise operation, which torch passes by value;
+* ``torch.tensor`` and its like with data from the host. No ``TorchDispatchMode`` sees these copies, so a
+  ``TorchFunctionMode`` watches the calls;
 * operations that need a value, such as ``item``, and ``nonzero``, whose result has as many rows as there are values.
-
-``crossings()`` refuses nothing and lists what crosses, to count it.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import torch
@@ -34,29 +26,29 @@ INDEXING = {"index", "index_put", "index_put_", "_index_put_impl_"}
 
 
 @contextmanager
-def no_crossings() -> Iterator[None]:
-    """Raise an AssertionError where the host and a device exchange data."""
-
-    def refuse(crossing: str) -> None:
-        raise AssertionError(crossing)
-
-    with _Constructors(refuse), _Operations(refuse):
-        yield
-
-
-@contextmanager
-def crossings() -> Iterator[list[str]]:
-    """List the operations by which the host and a device exchange data."""
+def crossings(report: Callable[[str], None] | None = None) -> Iterator[list[str]]:
+    """List the operations by which the host and a device exchange data, or report each of them."""
     crossed: list[str] = []
-    with _Constructors(crossed.append), _Operations(crossed.append):
+    with _Constructors(report or crossed.append), _Operations(report or crossed.append):
         yield crossed
 
 
-class _Constructors(TorchFunctionMode):
+def no_crossings() -> AbstractContextManager[object]:
+    """Raise an AssertionError where the host and a device exchange data."""
+    return crossings(_refuse)
+
+
+def _refuse(crossing: str) -> None:
+    raise AssertionError(crossing)
+
+
+class _Reporting:
     def __init__(self, report: Callable[[str], None]) -> None:
         super().__init__()
         self.report = report
 
+
+class _Constructors(_Reporting, TorchFunctionMode):
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = function(*args, **(kwargs or {}))
         if function in CONSTRUCTORS and _is_elsewhere(result):
@@ -66,11 +58,7 @@ class _Constructors(TorchFunctionMode):
         return result
 
 
-class _Operations(TorchDispatchMode):
-    def __init__(self, report: Callable[[str], None]) -> None:
-        super().__init__()
-        self.report = report
-
+class _Operations(_Reporting, TorchDispatchMode):
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         operands = _tensors([args, kwargs])
         there = any(map(_is_elsewhere, operands))

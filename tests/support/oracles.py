@@ -176,10 +176,3 @@ def chrf(*counts: list[int], beta: float = 2, eps_smoothing: bool = False, **_: 
     if not any(precision for precision, _ in each):
         return 0.0
     return fscore(*(sum(column) / len(each) for column in zip(*each, strict=True)))
-
-
-def holm(p_values: list[float]) -> list[float]:
-    """Holm's correction: the largest product of a p-value that is no larger, and the number of those not below it."""
-    ordered = sorted(p_values)
-    products = [(p_value, (len(ordered) - index) * p_value) for index, p_value in enumerate(ordered)]
-    return [min(1.0, max(product for other, product in products if other <= p_value)) for p_value in p_values]

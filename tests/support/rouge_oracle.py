@@ -94,14 +94,3 @@ def scores(found: Counts, alpha: float | None = None) -> Scores:
     if alpha is None:
         return Scores(precision, recall, 2 * precision * recall / (precision + recall))
     return Scores(precision, recall, precision * recall / ((1 - alpha) * precision + alpha * recall))
-
-
-def reduced(
-    key: str, hypothesis: Summary, references: Sequence[Summary], reducer: str = "best", alpha: float | None = None
-) -> Counts:
-    """One row of counts for several references: that of the best F or recall, the first on ties, or their sum."""
-    each = [counts(key, hypothesis, reference) for reference in references]
-    if reducer == "sum":
-        return Counts(*map(sum, zip(*each, strict=True)))
-    name = {"best": "fmeasure", "best_recall": "recall"}[reducer]
-    return max(each, key=lambda one: getattr(scores(one, alpha), name))

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import torch
-from metrics.apis import COMPLETE, FUNCTIONS, OF_CLASS, Api
+from metrics.apis import COMPLETE, FUNCTIONS, Api
 from metrics.cases import Batch, Case, assert_same, each_kind_of_state, named_pairs
 from metrics.ignite_cases import IgniteCase, each_ignite_case
 from sacrebleu.metrics import BLEU, CHRF
@@ -68,11 +68,12 @@ def test_every_setting_that_affects_the_number_and_no_other_changes_the_signatur
     of_ignite, settings = getattr(for_ignite, metric.__name__), [{}, *chain(*AFFECTING[metric].values())]
     for of_either in (metric, of_ignite):
         assert set(inspect.signature(of_either.__init__).parameters) - {"self"} - NOT_AFFECTING == {*AFFECTING[metric]}
+    defaults = {api.metric: api.options for api in COMPLETE}
     signatures = [metric(**options).signature for options in settings]
     assert len(set(signatures)) == len(settings)
     for options, expected in zip(settings, signatures, strict=True):
         # ignite's Bleu has other defaults.
-        same = metric(**options), of_ignite(**{**OF_CLASS[metric].options, **options})
+        same = metric(**options), of_ignite(**{**defaults[metric], **options})
         assert [one.signature for one in same] == [expected] * 2
     for options in ({"device": "cpu"}, {"compute_on_cpu": True}, {"sync_on_compute": False}):
         assert metric(**options).signature == signatures[0]

@@ -8,8 +8,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import torchmetrics
-
 import ngram_metrics
 from ngram_metrics import functional
 from ngram_metrics._core.metrics.registry import REGISTRY
@@ -73,6 +71,5 @@ APIS = {
 }
 #: Those that tests can call, of which no part is missing.
 COMPLETE = [api for api in APIS.values() if api.metric and api.function]
-OF_CLASS: dict[type[torchmetrics.Metric], Api] = {api.metric: api for api in COMPLETE}
 #: The function of each class.
 FUNCTIONS: dict[type, Callable[..., Any]] = {api.metric: api.function for api in COMPLETE}
