@@ -10,15 +10,7 @@ import pytest
 import sacrebleu
 import torch
 from crossings import crossings, no_crossings
-from metrics.cases import (
-    Batch,
-    Case,
-    assert_same,
-    assert_same_states,
-    each_metric_of_one_value,
-    joined,
-    states_of,
-)
+from metrics.cases import Batch, Case, assert_same, assert_same_states, each_metric_of_one_value, joined, states_of
 from torch import Tensor
 from torchmetrics import MetricCollection
 from torchmetrics.wrappers import MetricTracker

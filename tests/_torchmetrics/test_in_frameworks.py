@@ -7,16 +7,8 @@ from typing import Any
 
 import pytest
 import torch
-from metrics.cases import (
-    CASES,
-    FUNCTIONS,
-    Batch,
-    Case,
-    assert_same,
-    each_metric,
-    each_score_of_the_corpus,
-    joined,
-)
+from covering import grid
+from metrics.cases import CASES, FUNCTIONS, Batch, Case, assert_same, each_metric, joined, named_pairs
 from metrics.trainers import Batches, LightningModule, callbacks, trainer
 from torchmetrics import MetricCollection
 from torchmetrics.text import BLEUScore
@@ -51,6 +43,9 @@ def _of_one_value(case: Case, metric: Any) -> tuple[Any, Callable[[Any], Any]]:
         name = next(iter(computed))
         return metric[name], lambda value: value[name]
     return abs(1 - 2 * metric), lambda value: (1 - 2 * value).abs()
+
+
+each_score_of_the_corpus = grid(("case", "average"), named_pairs(lambda case, average: average != "none"))
 
 
 @pytest.mark.parametrize("is_whole", [True, False], ids=["whole", "one value"])

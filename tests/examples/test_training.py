@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from programs import EXAMPLES, TORCHRUN, example, run, start
+from programs import EXAMPLES, TORCHRUN, example, only, run, start
 
 from ngram_metrics.functional import chrf_score
 
@@ -14,12 +14,6 @@ from ngram_metrics.functional import chrf_score
 def printed(script: str, folder: Path, *options: str, launch: tuple[str, ...] = ()) -> str:
     folder.mkdir(exist_ok=True)
     return start(EXAMPLES / f"{script}.py", *options, launch=launch, folder=folder)
-
-
-def only(folder: Path, pattern: str) -> Path:
-    """The one file of a folder that fits."""
-    (path,) = folder.glob(pattern)
-    return path
 
 
 def chrf_by_epoch(text: str) -> list[float]:

@@ -32,6 +32,12 @@ def example(name: str) -> ModuleType:
         return importlib.import_module(path.name)
 
 
+def only(folder: Path, pattern: str) -> Path:
+    """The one file of a folder that fits."""
+    (path,) = folder.glob(pattern)
+    return path
+
+
 def run(module: ModuleType, *options: Any) -> None:
     """Run a program as its command line does."""
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():

@@ -219,8 +219,7 @@ def _with_defaults(api: Api) -> list[Case]:
 _WITHOUT_ROWS = [api for api in COMPLETE if api.metric not in {case.metric for case in _OWN}]
 CASES = (*_OWN, *chain.from_iterable(map(_with_defaults, _WITHOUT_ROWS)))
 PAIRS = {f"{case.name}-{average}": (case, average) for case in CASES for average in case.tried}
-#: One case of each kind of state: sums, sums of several values, rows, rows of scores beside sums. What is only done to
-#: states has nothing to do with what a measure counts.
+#: A case of each kind of state (sums, several sums, rows, rows of scores): enough for what is only done to states.
 KINDS_OF_STATE = ("Bleu-text-micro", "ROUGEScore-text-macro", "ChrF-text-none", "ROUGEScore-text-avg-interval-macro")
 
 
@@ -229,17 +228,13 @@ def named_pairs(choose: Callable[[Case, str], bool] = lambda case, average: True
     return [pytest.param(*pair, id=name) for name, pair in PAIRS.items() if choose(*pair)]
 
 
-def _pairs(*choose: Callable[[Case, str], bool]) -> Any:
-    return grid(("case", "average"), named_pairs(*choose))
-
-
-each_metric = _pairs()
+each_metric = grid(("case", "average"), named_pairs())
 each_kind_of_state = pytest.mark.parametrize(
     ("case", "average"), [pytest.param(*PAIRS[name], id=name) for name in KINDS_OF_STATE]
 )
-each_metric_without_interval = _pairs(lambda case, average: "confidence" not in case.options)
-each_metric_of_one_value = _pairs(lambda case, average: average != "none" and "confidence" not in case.options)
-each_score_of_the_corpus = _pairs(lambda case, average: average != "none")
+each_metric_of_one_value = grid(
+    ("case", "average"), named_pairs(lambda case, average: average != "none" and "confidence" not in case.options)
+)
 
 
 def joined(batches: Sequence[Batch]) -> Batch:

@@ -13,8 +13,7 @@ from ngram_metrics import Bleu
 with warnings.catch_warnings():
     # Lightning's own imports use what others deprecate.
     warnings.simplefilter("ignore")
-    from lightning.pytorch import LightningModule as LightningModule
-    from lightning.pytorch import Trainer as Trainer
+    from lightning.pytorch import LightningModule, Trainer
     from lightning.pytorch import callbacks as callbacks
     from lightning.pytorch import loggers as loggers
 
