@@ -2,6 +2,7 @@
 
 import csv
 import json
+import pickle
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -75,9 +76,9 @@ def test_a_fit_writes_values_intervals_signatures_and_samples_each_epoch(tmp_pat
     best = callbacks.ModelCheckpoint(monitor="val/chrf", mode="max", filename="best-{epoch}")
     stopper = callbacks.EarlyStopping(monitor="val/chrf", mode="max", patience=1)
     logger = loggers.TensorBoardLogger(tmp_path, name="")
-    # The stopper stands first, and the sanity check validates once more.
+    # The stopper stands first, and the sanity check validates once more. Processes that are spawned get a pickle.
     fit(
-        *(tmp_path, [stopper, scores(samples=1), best]),
+        *(tmp_path, [stopper, pickle.loads(pickle.dumps(scores(samples=1))), best]),
         **{"logger": logger, "num_sanity_val_steps": 2, "enable_checkpointing": True},
     )
     assert stopper.stopped_epoch == 2

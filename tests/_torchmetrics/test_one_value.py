@@ -118,8 +118,9 @@ def test_what_is_no_value_of_a_metric_is_refused_at_once(framework: ModuleType):
         metric.update(*([HYPOTHESES, REFERENCES] if framework is ngram_metrics else [(HYPOTHESES, REFERENCES)]))
     assert float(segment.compute()) == float(chrf_score(HYPOTHESES[1:2], REFERENCES[1:2]))
     assert 0 < float(low.compute()) < float(chrf_score(HYPOTHESES, REFERENCES))
-    with pytest.raises(TypeError, match=r"metric is a .*: expected a metric object of this package"):
-        Reward(low)  # an end of an interval is no metric to score by
+    for metric in (low, framework.ChrF(confidence=0.9)["chrf"]):  # no metrics to score by: parts of an interval
+        with pytest.raises(TypeError, match=r"metric is a .*: expected a metric object of this package"):
+            Reward(metric)
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,8 @@ def test_what_the_host_counts_goes_to_the_device_in_one_copy(name: str, average:
         with crossings() as crossed:
             metric.update(*(side * times for side in batch))
         assert crossed == ["aten._to_copy.default: copies between the host and the device"]
+    # Rows that were views would be saved with all that was sent beside them.
+    assert all(rows.untyped_storage().nbytes() == rows.nbytes for rows in metric.metric_state.get("rows", ()))
 
 
 # One graph a shape.

@@ -108,10 +108,12 @@ def test_both_engines_have_one_count_and_one_score(scorers, size, data, seed, re
     # An empty reference among several cannot be told from a missing one in a padded tensor.
     batch = [(document(0), [document(references // 2) for _ in range(draw.randint(1, references))])]
     batch += [(document(0), [document(references // 2) for _ in range(references)]) for _ in range(segments - 1)]
+    batch.append((document(0), [[]]))  # all of its rows are padding
     in_numpy = scorer.count(*apart(batch))
     with crossings():  # torch counts on a CPU too while something records its operations
         in_torch = scorer.count(*padded(batch))
     assert in_torch.rows.numpy() == pytest.approx(in_numpy.rows, rel=1e-12, abs=0)
+    assert in_torch.reference_range.tolist() == in_numpy.reference_range.tolist()
     for one in averaged(scorer):
         assert one.score(in_torch).numpy() == pytest.approx(one.score(in_numpy), rel=1e-12, abs=0)
 

@@ -414,6 +414,7 @@ FRAMES = {
     [
         lambda frame: functional.chrf_score(frame, ["a", "b"]),
         lambda frame: functional.chrf_score(["a", "b"], frame),
+        lambda frame: functional.chrf_score(["a"], [frame]),
         lambda frame: functional.bleu_score([frame], [["a"]]),
         lambda frame: functional.pairwise_chrf([["a"]], [frame]),
         lambda frame: mbr.decode(ChrF(), frame),
