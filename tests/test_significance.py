@@ -219,6 +219,7 @@ def test_too_few_draws_are_refused(test: Any, draws: Any):
     least = 3 if test is paired_bootstrap else 1
     with pytest.raises(ValueError, match=rf"must be an integer of at least {least} \(got: {draws!r}\)"):
         test(SYSTEMS, "base", draws)
+    assert test(SYSTEMS, "base", least, **({"confidence": 0.3} if least > 1 else {}))
 
 
 def test_a_level_or_an_alternative_that_is_none_is_refused():

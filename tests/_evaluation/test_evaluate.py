@@ -157,6 +157,9 @@ def test_the_test_is_the_one_asked_for(test: str, correction: Any):
     told = f"seed:7|test:{test}|alternative:two-sided|correction:{correction or 'none'}|"
     assert told in found.signatures["chrf"]
     assert f"paired {test} test{'' if correction else ', not corrected'}" in str(found)
+    document = {"baseline": "base", "test": test, "correction": correction or "none"}
+    assert document.items() <= json.loads(found.to_json()).items()
+    assert not document.keys() & json.loads(evaluate(ALIKE, REFERENCES, "chrf", confidence=None).to_json()).keys()
 
 
 @pytest.mark.parametrize("test", TESTS)
