@@ -109,6 +109,7 @@ TOO_LARGE = r"segment 1 has the id {}: expected ids below 2\^63"
         (lambda: ngram_counts("ab", 1), TypeError, "the segments are text: expected token ids, which are integers"),
         (lambda: ngram_counts([[1], [2**63]], 1), ValueError, TOO_LARGE.format(2**63)),
         (lambda: ngram_counts([[1], [10**5000]], 1), ValueError, TOO_LARGE.format("0x31e2.*")),
+        (lambda: ngram_counts(IDS, 1001), ValueError, "ngram order must be at most 1000"),
         (lambda: ngram_counts(IDS, 1, pad_id="0"), TypeError, "pad_id is '0': expected an integer"),
         (lambda: ngram_counts(IDS, n_gram=1), TypeError, "ngram_counts: unknown argument n_gram, did you mean ngram"),
         (lambda: common_subsequence_lengths(IDS, [[1], [[1], [2]]]), ValueError, "target has several references"),

@@ -185,6 +185,7 @@ def _cell(entry: dict, digits: int = 2) -> str:
 
 def test_details_are_in_the_table_by_value(folder: Path, capsys):
     found = report(capsys, *ARGUMENTS)
+    assert found["confidence"] == 0.95
     blocks = printed(capsys, *ARGUMENTS, "--details").split("\n\n")
     assert len(blocks) == len(VALUES) + 1
     lines = [[re.split(r" {2,}", line) for line in block.splitlines()] for block in blocks[:-1]]

@@ -126,7 +126,7 @@ def _call_compiled(reward: str, backend: str, device: torch.device, calls: int =
     assert counter.frame_count == 1
 
 
-@pytest.mark.covering(3)
+@pytest.mark.covering
 @pytest.mark.usefixtures("compiling")
 @each_reward
 def test_twenty_batches_of_one_shape_are_compiled_once(compiled_for: torch.device, reward: str):
@@ -136,7 +136,7 @@ def test_twenty_batches_of_one_shape_are_compiled_once(compiled_for: torch.devic
         _call_compiled(reward, "aot_eager", compiled_for, calls=2)
 
 
-@pytest.mark.covering(3)
+@pytest.mark.covering
 @each_reward
 def test_tracing_leaves_no_side_effects(reward: str):
     call, data = REWARDS[reward]
@@ -152,7 +152,7 @@ def test_generated_code_scores_the_same(reward: str):
     _call_compiled(reward, "inductor", torch.device("cpu"))
 
 
-@pytest.mark.covering(3)
+@pytest.mark.covering
 @pytest.mark.usefixtures("compiling")
 @pytest.mark.parametrize(
     ("case", "average"),
