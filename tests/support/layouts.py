@@ -46,11 +46,11 @@ def with_gaps(documents: Sequence[Ids], longest: int) -> list[list[int]]:
 def padded(batch: Sequence[Segment], gaps: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
     """Hypotheses ``(segments, width)`` and references ``(segments, references, width)``, of two widths.
 
-    Padding is behind the ids, with ``gaps`` anywhere. Rows of padding stand for references that a segment lacks.
+    Padding is behind the ids, with ``gaps`` anywhere. Rows of padding, the first ones, stand for missing references.
     """
     hypotheses, references = apart(batch)
     count = max(map(len, references), default=1)
-    rows = [*chain.from_iterable([*several, *[[]] * (count - len(several))] for several in references)]
+    rows = [*chain.from_iterable([*[[]] * (count - len(several)), *several] for several in references)]
     sides = []
     for side in (hypotheses, rows):
         longest = max(map(len, side), default=0)

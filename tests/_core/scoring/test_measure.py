@@ -46,8 +46,11 @@ SCORERS: dict[str, list[Scorer]] = {
         *(make_chrf(beta=0), make_chrf(whitespace=True)),
     ],
     "rouge": [
-        replace(ROUGE, measure=RougeMeasure(ROUGE.measure.variants, reducer, alpha))
-        for reducer, alpha in product(("best", "best_recall", "sum"), (None, 0, 0.5, 1))
+        *(
+            replace(ROUGE, measure=RougeMeasure(ROUGE.measure.variants, reducer, alpha))
+            for reducer, alpha in product(("best", "best_recall", "sum"), (None, 0, 0.5, 1))
+        ),
+        make_rouge(rouge_keys=("rouge1", "rougeL"), sentence_separator_id=1),
     ],
     "mean rouge": [make_rouge(rouge_keys=tuple(ROUGE_KEYS), accumulate="avg")],
     "overlap": [make_overlap(ngram) for ngram in (1, 2, 3, 9)],
@@ -106,8 +109,8 @@ def test_both_engines_have_one_count_and_one_score(scorers, size, data, seed, re
         return [draw.randint(1, vocabulary) for _ in range(draw.randint(shortest, longest))]
 
     # An empty reference among several cannot be told from a missing one in a padded tensor.
-    batch = [(document(0), [document(references // 2) for _ in range(draw.randint(1, references))])]
-    batch += [(document(0), [document(references // 2) for _ in range(references)]) for _ in range(segments - 1)]
+    counts = [draw.randint(1, references) for _ in range(segments)]
+    batch = [(document(0), [document(references // 2) for _ in range(count)]) for count in counts]
     batch.append((document(0), [[]]))  # all of its rows are padding
     in_numpy = scorer.count(*apart(batch))
     with crossings():  # torch counts on a CPU too while something records its operations
