@@ -165,7 +165,8 @@ def _in_an_engine(ignite_case: IgniteCase, value: Any) -> dict[str, Any]:
 
 @each_ignite_case
 def test_every_epoch_of_an_engine_ends_with_its_own_value(ignite_case: IgniteCase):
-    values, engine, metric = [], Engine(_echo), ignite_case.make()
+    values, engine = [], Engine(lambda engine, batch: batch[::-1])
+    metric = ignite_case.make(output_transform=lambda output: output[::-1])
     metric.attach(engine, "score")
     engine.add_event_handler(Events.EPOCH_COMPLETED, lambda engine: values.append(dict(engine.state.metrics)))
     engine.run(ignite_case.batches, max_epochs=2)
