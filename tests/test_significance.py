@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import combinations, product
 from typing import Any
 
@@ -37,7 +38,7 @@ each_test = pytest.mark.parametrize("test", TESTS.values(), ids=TESTS)
 each_average = pytest.mark.parametrize("average", ["micro", "macro"])
 TWO_KEYS = {"rouge_keys": ("rouge1", "rougeL")}
 #: One value or several, over the sums of counts or over segments.
-METRICS: list[Callable[..., Any]] = [Bleu, ChrF, lambda **options: ROUGEScore(**TWO_KEYS, **options)]
+METRICS: list[Callable[..., Any]] = [Bleu, ChrF, partial(ROUGEScore, **TWO_KEYS)]
 
 
 def counted(
@@ -146,9 +147,7 @@ def test_ignites_metrics_are_tested_alike(test: Callable[..., Any]):
     assert test(systems, "base", 100) == test(counted(ChrF), "base", 100)
 
 
-@pytest.mark.parametrize(
-    "make", [Bleu, ChrF, NgramOverlap, lambda **options: ROUGEScore(rouge_keys=["rougeL"], **options)]
-)
+@pytest.mark.parametrize("make", [Bleu, ChrF, NgramOverlap, partial(ROUGEScore, rouge_keys=["rougeL"])])
 @each_test
 def test_segments_in_another_order_are_refused(test: Callable[..., Any], make: Callable[..., Any]):
     """Else a system that is the baseline with its lines sorted would not differ by more than chance."""
@@ -222,7 +221,7 @@ def test_too_few_draws_are_refused(test: Any, draws: Any):
     assert test(SYSTEMS, "base", least, **({"confidence": 0.3} if least > 1 else {}))
 
 
-def test_a_level_or_an_alternative_that_is_none_is_refused():
+def test_a_wrong_confidence_or_alternative_is_refused():
     for resamples, level, words in (
         (1000, 95, "confidence must be between 0 and 1"),
         (20, 0.95, r"confidence must be at most 0\.9, .* that 20 resamples have \(got: 0\.95\)$"),
@@ -235,7 +234,7 @@ def test_a_level_or_an_alternative_that_is_none_is_refused():
 
 
 @each_average
-def test_no_resample_that_differs_is_no_evidence(average: str):
+def test_equal_resamples_are_no_evidence(average: str):
     """Sixty times one segment: every resample has the measured difference, which tells nothing about its spread."""
     outputs = {"base": ["the cat sat on mat"] * 60, "better": ["the cat sat on the mat"] * 60}
     systems = counted(ChrF, outputs, ["the cat sat on the mat."] * 60, average=average)
@@ -273,7 +272,7 @@ def test_identical_systems_do_not_differ(test: Callable[..., Any], average: str)
 
 
 @each_test
-def test_small_scores_are_not_equal_for_being_small(test: Callable[..., Any]):
+def test_the_tolerance_for_rounding_is_relative(test: Callable[..., Any]):
     """What is rounding depends on the scores: these are about 1e-20."""
     options = {"average": "macro", "smooth": "floor", "smooth_value": 1e-27, "weights": [0.25, 0, 0, 0.75]}
     outputs = {"base": ["x"] * 60, "small": ["a b c d"] * 30 + ["x"] * 30}
@@ -282,8 +281,8 @@ def test_small_scores_are_not_equal_for_being_small(test: Callable[..., Any]):
     assert found.p_value == 1 / 201
 
 
-def test_a_difference_that_is_as_large_but_for_rounding_counts_and_not_by_sacrebleus_rule():
-    """Two of 60 segments are right. Of two resamples with a and b of them, (a - b) / 2 is compared with 2."""
+def test_a_difference_equal_but_for_rounding_counts_except_under_sacrebleus_rule():
+    """Two of 60 segments are right. If two resamples draw them a and b times, (a - b) / 2 is compared with 2."""
     systems = counted(NgramOverlap, {"none": ["x"] * 60, "some": ["w"] * 2 + ["x"] * 58}, ["w"] * 60)
     ties = 0
     rows = np.stack([metric.segment_rows().numpy() for metric in systems.values()], 1)
@@ -356,7 +355,7 @@ def test_sums_are_exact_whatever_the_size_of_counts(draw: Any, huge: int):
 
 
 def holm(p_values: list[float]) -> list[float]:
-    """Holm's correction: the largest product of a p-value that is no larger, and the number of those not below it."""
+    """Holm's correction: p-value i of n, ascending, times n - i; then at least those before it, and at most 1."""
     ordered = sorted(p_values)
     products = [(p_value, (len(ordered) - index) * p_value) for index, p_value in enumerate(ordered)]
     return [min(1.0, max(product for other, product in products if other <= p_value)) for p_value in p_values]
@@ -385,7 +384,7 @@ def test_each_value_is_corrected_for_the_number_of_systems_without_the_baseline(
 #: Of different sizes, and not side by side.
 DOCUMENTS = [f"document {index % 60 % 53}" for index in range(150)]
 #: Rows that are means over references and no counts.
-MEANS: Callable[..., Any] = lambda **options: ROUGEScore(rouge_keys="rougeL", accumulate="avg", **options)  # noqa: E731
+MEANS = partial(ROUGEScore, rouge_keys="rougeL", accumulate="avg")
 
 
 @pytest.mark.covering
@@ -471,7 +470,7 @@ def test_neither_the_order_of_segments_nor_the_names_of_documents_matter(test: A
     ],
     ids=["other segments", "an empty segment"],
 )
-def test_documents_with_equal_counts_keep_no_order_of_their_own(
+def test_the_order_of_documents_with_equal_counts_is_irrelevant(
     lines: list[str], targets: list[str], documents: list[int]
 ):
     """The sums of their counts agree, and their means do not."""

@@ -146,13 +146,13 @@ def _compute_metric(counts: SystemCounts, ends: Ends) -> dict[str, Result]:
 
 def _list_bleu_parts(parts: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     """Return the parts of BLEU that a result has."""
-    ours, theirs = (int(parts[f"{side}_length"]) for side in ("hypothesis", "reference"))
+    hypothesis_length, reference_length = (int(parts[f"{side}_length"]) for side in ("hypothesis", "reference"))
     return {
         "precisions": tuple(parts["precisions"].tolist()),
         "brevity_penalty": parts["brevity_penalty"].item(),
-        "ratio": ours / theirs if theirs else 0.0,
-        "hypothesis_length": ours,
-        "reference_length": theirs,
+        "ratio": hypothesis_length / reference_length if reference_length else 0.0,
+        "hypothesis_length": hypothesis_length,
+        "reference_length": reference_length,
     }
 
 

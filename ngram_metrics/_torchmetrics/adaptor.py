@@ -40,13 +40,13 @@ from ngram_metrics._torchmetrics.states import (
 Gather: TypeAlias = Callable[..., list[Tensor]]
 Returned = TypeVar("Returned")
 #: Attributes that torchmetrics' ``Metric._forward_reduce_state_update`` changes, and restores only if nothing raises.
-_SWITCHES = (
+_FORWARD_ATTRIBUTES = (
     *("_update_count", "_computed", "_forward_cache", "_to_sync", "_should_unsync", "_enable_grad", "_is_synced"),
     *("_cache", "compute_on_cpu"),
 )
 #: The entry of a ``state_dict`` that says which rank counted.
 SAVED_ON = "saved_on"
-_OF_SETTINGS = ("settings", "callables")  # states that describe the metric and not the data
+_SETTING_STATES = ("settings", "callables")  # states that describe the metric and not the data
 
 
 def copy_value(value: Value) -> Value:
@@ -98,7 +98,7 @@ class Adaptor(torchmetrics.Metric):
         # Metric.reset empties the list of rows in place, although a Running wrapper still uses it, and fails after a
         # sync has joined the rows.
         for name, default in self._defaults.items():
-            if name not in _OF_SETTINGS:
+            if name not in _SETTING_STATES:
                 self.__dict__[name] = default.clone() if isinstance(default, Tensor) else []
         unset = dict.fromkeys(("_computed", "_forward_cache", "_cache"))
         for attribute, value in {**unset, "_update_count": 0, "_is_synced": False, "_codes": (0, 0)}.items():
@@ -343,7 +343,7 @@ class Adaptor(torchmetrics.Metric):
         if missing:
             raise ValueError(f"the incoming state lacks {missing}: expected the states {list(self._defaults)}")
         for name in self._defaults:
-            if name not in _OF_SETTINGS:
+            if name not in _SETTING_STATES:
                 incoming = move_state(incoming_state[name], self._device_of(name))
                 both = [*list_rows(incoming), *list_rows(getattr(self, name))]
                 setattr(self, name, both if name == "rows" else join_states(name, both))
@@ -381,7 +381,7 @@ class Adaptor(torchmetrics.Metric):
         try:
             return function(*args, **kwargs)
         except BaseException:
-            self.__dict__.update({name: before[name] for name in (*self._defaults, *_SWITCHES, "_codes")})
+            self.__dict__.update({name: before[name] for name in (*self._defaults, *_FORWARD_ATTRIBUTES, "_codes")})
             for name, length in lengths.items():
                 del before[name][length:]
             raise

@@ -48,7 +48,7 @@ each_case_with_none = grid("case", [pytest.param(case, id=case.name) for case in
 
 
 @each_case_with_none
-def test_the_sample_segments_all_score_differently(case: Case):
+def test_segments_all_score_differently(case: Case):
     """Else a test on their order would hold nothing."""
     rows = torch.stack(scores_of(case.value("none")), 1).tolist()
     alike = {number: row for number, row in enumerate(rows) if rows.count(row) > 1}
@@ -67,7 +67,7 @@ def test_scores_are_float64_in_their_range(case: Case, average: str):
 def test_batches_of_any_size_count_as_one_batch(case: Case, average: str):
     expected = case.value(average)
     segments = [_chosen(case.whole, [number]) for number in range(len(case.whole[0]))]
-    for batches in (case.batches, segments, [joined(segments[:5]), case.nothing, segments[5]]):
+    for batches in (case.batches, segments, [joined(segments[:-1]), case.nothing, segments[-1]]):
         assert_same(case.filled(average, batches).compute(), expected)
 
 
@@ -119,7 +119,7 @@ TWO_RANKS: dict[str, Any] = {"dist_sync_fn": _two_ranks_of_the_same, "distribute
 
 
 def _attributes(metric: torchmetrics.Metric) -> dict[str, Any]:
-    """What is beside the tensors and callables, which a metric has of its own."""
+    """The plain attributes: tensors and callables differ between metrics."""
     return {name: value for name, value in vars(metric).items() if type(value) in (type(None), bool, int, tuple)}
 
 
@@ -202,7 +202,7 @@ class Interrupting(TorchDispatchMode):
 
 
 def chosen_operations(call: Callable[[], Any]) -> list[int]:
-    """Some operations of a call from its first on, and every one of the last."""
+    """About eight operations of a call, evenly spaced, and each of the last six."""
     with Interrupting() as counting:
         call()
     last = counting.seen
@@ -210,7 +210,7 @@ def chosen_operations(call: Callable[[], Any]) -> list[int]:
     return sorted({*range(1, last + 1, max(1, last // 8)), *range(max(1, last - 5), last + 1)})
 
 
-#: Each takes another way through torchmetrics' forward.
+#: Options that take different branches of torchmetrics' forward.
 STEPS: tuple[dict[str, Any], ...] = ({}, {"dist_sync_on_step": True}, {"compute_on_cpu": True})
 OF_TWO_RANKS = {"dist_sync_on_step": True, **TWO_RANKS}
 #: How a batch is counted: by ``update`` or ``forward``, under some options.
@@ -350,7 +350,7 @@ def test_the_generator_of_the_caller_is_not_touched():
 
 
 @pytest.mark.parametrize("metric", FUNCTIONS)
-def test_a_confidence_that_is_none_is_refused(metric: type):
+def test_a_confidence_outside_0_to_1_is_refused(metric: type):
     for module in (metric, getattr(for_ignite, metric.__name__)):
         with pytest.raises(ValueError, match=r"confidence must be between 0 and 1, such as 0\.95 \(got: 95\)"):
             module(confidence=95)

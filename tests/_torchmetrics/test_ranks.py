@@ -26,16 +26,16 @@ from ngram_metrics.functional import chrf_score
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
 #: The number of a batch without a segment.
-NOTHING = -1
+EMPTY = -1
 UNEVEN = ((0, 1), (2,), (2, 0))
 #: The batches of each rank, by number, in the order of updates.
 SHARDS = {
     "uneven": UNEVEN,
-    "one never updated, one with nothing": ((), (2, 0), (NOTHING,)),
+    "one never updated, one with nothing": ((), (2, 0), (EMPTY,)),
     "none updated": ((), (), ()),
 }
-#: How a metric that has seen some batches is made, and the batches: one of each kind of state, for a sync does not know
-#: what a measure counts, one of several samples, and those of ignite.
+#: Functions that make a metric updated with batches, and all batches: one for each kind of state, which is all that a
+#: sync sees, one with samples, and those of ignite.
 METRICS = {
     name: (partial(case.filled, average), case.batches)
     for name, (case, average) in PAIRS.items()
@@ -44,15 +44,15 @@ METRICS = {
 METRICS |= {f"ignite {case.name}": (case.filled, case.batches) for case in IGNITE_KINDS_OF_STATE}
 
 
-def chosen(batches: Sequence[Batch], numbers: Sequence[int]) -> list[Batch]:
+def select(batches: Sequence[Batch], numbers: Sequence[int]) -> list[Batch]:
     """The batches of these numbers."""
     preds, target = batches[0]
-    return [(preds[:0], target[:0]) if number == NOTHING else batches[number] for number in numbers]
+    return [(preds[:0], target[:0]) if number == EMPTY else batches[number] for number in numbers]
 
 
-def of_all(batches: Sequence[Batch], shards: Sequence[Sequence[int]]) -> list[Batch]:
+def join_ranks(batches: Sequence[Batch], shards: Sequence[Sequence[int]]) -> list[Batch]:
     """The batches of all ranks, rank by rank."""
-    return [batch for numbers in shards for batch in chosen(batches, numbers)]
+    return [batch for numbers in shards for batch in select(batches, numbers)]
 
 
 def update(metric: Any, batch: Batch) -> None:
@@ -69,7 +69,7 @@ def value_of(metric: Any) -> Any:
 
 
 def parts_of(metric: Any) -> dict[str, Tensor]:
-    """The details; means over references are made of no corpus counts."""
+    """The details; empty for means over references, which have no counts."""
     return metric.details() if metric.scorer.measure.has_counts else {}
 
 
@@ -94,7 +94,7 @@ class Collectives(TorchDispatchMode):
 
 @contextmanager
 def one_gathering() -> Iterator[None]:
-    """Two collectives, of the lengths and of all states; docs/guides/distributed.md says so."""
+    """A sync has two collectives, one for lengths and one for states: see docs/guides/distributed.md."""
     with Collectives() as collectives:
         yield
     assert collectives.names == ["c10d::allgather_"] * 2
@@ -104,12 +104,13 @@ def compute_and_go_on(shards: Sequence[Sequence[int]]) -> dict[str, Any]:
     """What each metric computes, and then after another batch; only one that was never updated warns."""
     numbers, results = shards[distributed.get_rank()], {}
     for name, (filled, batches) in METRICS.items():
-        metric = filled(chosen(batches, numbers))
+        metric = filled(select(batches, numbers))
         counts = counts_of(metric)
         with one_gathering(), warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             value = value_of(metric)
-        assert len(warned) == (isinstance(metric, torch.nn.Module) and not numbers), name
+        warns = isinstance(metric, torch.nn.Module) and not numbers
+        assert len(warned) == int(warns), name
         assert all("was called before the ``update`` method" in str(one.message) for one in warned)
         with warnings.catch_warnings(record=True):
             assert_same(value_of(metric), value)
@@ -131,15 +132,15 @@ def test_every_rank_computes_the_value_of_one_process(sharding: str):
     shards = SHARDS[sharding]
     of_ranks = on_ranks(compute_and_go_on, shards)
     for name, (filled, batches) in METRICS.items():
-        one, continued = (filled(of_all(batches, each)) for each in (shards, [(*numbers, 0) for numbers in shards]))
-        for of_rank in of_ranks:
-            *values, signature = of_rank[name]
+        one = filled(join_ranks(batches, shards))
+        continued = filled(join_ranks(batches, [(*numbers, 0) for numbers in shards]))
+        for *values, signature in (results[name] for results in of_ranks):
             assert_same(values, [value_of(one), parts_of(one), continued.compute()])
             assert signature == one.signature
 
 
 #: The batch of each rank in two steps of `forward`.
-STEPS = ((0, 2), (1, NOTHING), (2, 1))
+STEPS = ((0, 2), (1, EMPTY), (2, 1))
 
 
 def forward_synchronized() -> dict[str, Any]:
@@ -147,7 +148,7 @@ def forward_synchronized() -> dict[str, Any]:
     for name in KINDS_OF_STATE:
         filled, batches = METRICS[name]
         metric = filled([], dist_sync_on_step=True)
-        steps = [metric(*batch) for batch in chosen(batches, STEPS[distributed.get_rank()])]
+        steps = [metric(*batch) for batch in select(batches, STEPS[distributed.get_rank()])]
         results[name] = [*steps, metric.compute()]
     return results
 
@@ -155,11 +156,9 @@ def forward_synchronized() -> dict[str, Any]:
 def test_sync_on_step_gives_the_value_of_the_step_over_all_ranks():
     of_ranks = on_ranks(forward_synchronized)
     for name in KINDS_OF_STATE:
-        (case, average), of_steps = (
-            PAIRS[name],
-            [chosen(PAIRS[name][0].batches, step) for step in zip(*STEPS, strict=True)],
-        )
-        expected = [case.value(average, batches) for batches in (*of_steps, of_all(case.batches, STEPS))]
+        case, average = PAIRS[name]
+        of_steps = [select(case.batches, step) for step in zip(*STEPS, strict=True)]
+        expected = [case.value(average, batches) for batches in (*of_steps, join_ranks(case.batches, STEPS))]
         for of_rank in of_ranks:
             assert_same(of_rank[name], expected)
 
@@ -169,25 +168,25 @@ def compute_groups() -> list[dict[str, Any]]:
     groups = [f"batch{number}" for number in range(len(TEXT))]
     metric, of_ignite = GroupedMetric(ChrF(), groups), for_ignite.GroupedMetric(for_ignite.ChrF(), groups)
     numbers = UNEVEN[distributed.get_rank()]
-    for number, (preds, target) in zip(numbers, chosen(TEXT, numbers), strict=True):
+    for number, (preds, target) in zip(numbers, select(TEXT, numbers), strict=True):
         metric.update(preds, target, [number] * len(preds))
         of_ignite.update((preds, target, [number] * len(preds)))
     return [metric.compute(), of_ignite.compute()]
 
 
-def test_every_rank_has_the_values_of_the_groups_of_all():
+def test_every_rank_computes_the_groups_of_all_ranks():
     numbers = [number for of_rank in UNEVEN for number in of_rank]
     expected = {}
     for number, batch in enumerate(TEXT):
         expected[f"chrf_batch{number}"] = chrf_score(*joined([batch] * numbers.count(number))).item()
     expected["chrf_mean"] = sum(expected.values()) / len(TEXT)
-    expected["chrf_all"] = chrf_score(*joined(of_all(TEXT, UNEVEN))).item()
+    expected["chrf_all"] = chrf_score(*joined(join_ranks(TEXT, UNEVEN))).item()
     for of_rank in on_ranks(compute_groups):
         for values in of_rank:
             assert {name: float(value) for name, value in values.items()} == pytest.approx(expected, abs=1e-12)
 
 
-def loaded(states: dict[str, Any], **options: Any) -> tuple[int, list[str]]:
+def load(states: dict[str, Any], **options: Any) -> tuple[int, list[str]]:
     """How many segments a metric has after it has loaded states in place of its own, and what it warns of."""
     metric = Bleu(confidence=0.9, **options)
     metric.update(*TEXT[0])
@@ -200,7 +199,7 @@ def loaded(states: dict[str, Any], **options: Any) -> tuple[int, list[str]]:
     return segments, [str(warning.message) for warning in warned]
 
 
-def saved(batch: Batch | None, **options: Any) -> dict[str, Any]:
+def save(batch: Batch | None, **options: Any) -> dict[str, Any]:
     metric = Bleu(confidence=0.9, **options)
     metric.persistent(True)
     if batch is not None:
@@ -209,12 +208,12 @@ def saved(batch: Batch | None, **options: Any) -> dict[str, Any]:
 
 
 def save_and_load() -> dict[str, Any]:
-    """Of another rank nothing is taken, and the warning names both; what counts once on any rank is loaded."""
+    """Another rank's states are not loaded, with a warning. Empty or unsynced states load on every rank."""
     rank = distributed.get_rank()
     of_ranks: list[Any] = [None] * SIZE
-    distributed.all_gather_object(of_ranks, saved(TEXT[rank]))
+    distributed.all_gather_object(of_ranks, save(TEXT[rank]))
     for owner, states in enumerate(of_ranks):
-        segments, warned = loaded(states)
+        segments, warned = load(states)
         if owner == rank:
             assert (segments, warned) == (len(TEXT[rank][0]), [])
         else:
@@ -227,18 +226,18 @@ def save_and_load() -> dict[str, Any]:
     metric.persistent(True)
     metric.update(*TEXT[rank])
     with metric.sync_context():
-        segments, warned = loaded(metric.state_dict())
+        segments, warned = load(metric.state_dict())
     assert segments == 0
     assert f"the counts of rank 0 of 1, and this is rank {rank} of {SIZE}" in warned[0]
-    distributed.broadcast_object_list(nothing := [saved(None)])
-    distributed.broadcast_object_list(alone := [saved(TEXT[rank], sync_on_compute=False)])
-    assert loaded(nothing[0]) == (0, [])
-    assert loaded(alone[0], sync_on_compute=False) == (len(TEXT[0][0]), [])
+    shared = [save(None), save(TEXT[rank], sync_on_compute=False)]
+    distributed.broadcast_object_list(shared)  # rank 0's
+    assert load(shared[0]) == (0, [])
+    assert load(shared[1], sync_on_compute=False) == (len(TEXT[0][0]), [])
     return of_ranks[rank]
 
 
 def test_saved_states_are_loaded_on_the_rank_that_saved_them_only():
-    segments, (warned,) = loaded(on_ranks(save_and_load)[1])
+    segments, (warned,) = load(on_ranks(save_and_load)[1])
     assert segments == 0
     assert f"the counts of rank 1 of {SIZE}, and this is rank 0 of 1." in warned
 
@@ -254,12 +253,12 @@ def p_values(batches: Sequence[Batch]) -> dict[str, Any]:
 
 
 def p_values_of_rank() -> dict[str, Any]:
-    return p_values(chosen(TEXT, UNEVEN[distributed.get_rank()]))
+    return p_values(select(TEXT, UNEVEN[distributed.get_rank()]))
 
 
 @pytest.mark.filterwarnings("ignore:a bootstrap test needs")
 def test_every_rank_has_the_p_values_of_one_process():
-    expected = p_values(of_all(TEXT, UNEVEN))
+    expected = p_values(join_ranks(TEXT, UNEVEN))
     for of_rank in on_ranks(p_values_of_rank):
         assert_same(of_rank, expected)
 
@@ -303,5 +302,5 @@ def raise_together() -> None:
         assert int(counts_of(metric)["segments"]) == 2 * int(counts["segments"]) > 0
 
 
-def test_ranks_of_other_settings_kinds_or_numbers_of_samples_raise_together():
+def test_all_ranks_raise_if_settings_kinds_or_samples_differ():
     on_ranks(raise_together)

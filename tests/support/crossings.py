@@ -86,6 +86,6 @@ def _wrong_operand(function: Any, operands: list[Tensor]) -> str:
     takes_numbers = torch.Tag.pointwise in function.tags or name in {"fill_", "masked_fill_", *INDEXING}
     if any(not _is_elsewhere(operand) and (operand.dim() or not takes_numbers) for operand in operands):
         return "an operand is on the host"
-    # With indices, or the size of its output, these read nothing; `meta` refuses masks, and to go without the size.
+    # Given integer indices or an output size, these read no value. Otherwise `meta` itself raises.
     may_read = {torch.Tag.dynamic_output_shape, torch.Tag.data_dependent_output} & set(function.tags)
     return "the host has to know a value" if may_read and name not in {"repeat_interleave", *INDEXING} else ""

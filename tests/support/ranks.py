@@ -14,7 +14,7 @@ import ignite.distributed as idist
 import torch
 import torch.multiprocessing
 
-#: So many processes by default: a middle one has neighbours on both sides.
+#: The default number of processes: rank 1 has a neighbour on each side.
 SIZE = 3
 
 # Processes forked from one that has imported all this start in a fraction of the time.
@@ -34,12 +34,12 @@ def on_ranks(function: Callable[..., Any], *arguments: Any, size: int = SIZE) ->
 
 def _run(rank: int, size: int, folder: str, call: tuple[str, str, tuple[Any, ...]]) -> None:
     torch.set_num_threads(1)
-    # As torchrun sets it: frameworks ask for it.
+    # As torchrun does: frameworks read these.
     numbers = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": size, "LOCAL_WORLD_SIZE": size, "TORCHELASTIC_RUN_ID": 0}
     os.environ.update({variable: str(number) for variable, number in numbers.items()})
     file, name, arguments = call
     meeting = f"file://{folder}/meeting"
     idist.initialize("gloo", init_method=meeting, rank=rank, world_size=size, timeout=timedelta(seconds=60))
-    # By its path: pytest's name of the file is none that another process could import.
+    # By its path: other processes cannot import the file by pytest's name for it.
     torch.save(runpy.run_path(file)[name](*arguments), Path(folder, f"{rank}.pt"))
     idist.finalize()

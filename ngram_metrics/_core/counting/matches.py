@@ -98,7 +98,7 @@ def sort_ngrams(
             ngrams = _join_digits(digits, orders_taken, bits)
             ngrams += head << orders_taken * bits
         else:
-            # Not even one digit fits behind the numbers of many millions of n-grams, so number the pairs of both.
+            # Not even one digit fits behind the numbers of millions of n-grams: number the pairs of head and digit.
             orders_taken = 1
             ngrams = np.unique(head << bits | digits, return_inverse=True)[1]
         keys = ngrams << document_bits
@@ -186,7 +186,7 @@ def _count_unmatched(
         _clip(unmatched, begins, documents, bound)
     cells = np.arange(0, orders * width, width)[:, None] + starts
     sums = np.add.reduceat(unmatched, begins.searchsorted(cells.ravel())).reshape(cells.shape)
-    # Between two orders there is one more difference, which returns to a surplus of 0.
+    # The last segment of each order but the last also got the step back to a surplus of 0.
     sums[:-1, -1] -= abs(int(surplus[-1]))
     return sums
 
@@ -197,7 +197,7 @@ def _clip(unmatched: Integers, begins: Integers, documents: Integers, bound: int
     Only runs where hypothesis and references both have the n-gram at least twice can be wrong.
     """
     sizes = begins[1:] - begins[:-1]
-    runs = (sizes - unmatched > 2).nonzero()[0]
+    runs = (sizes - unmatched > 2).nonzero()[0]  # matched slots: twice the smaller side
     if not len(runs):
         return
     sizes = sizes[runs]

@@ -139,7 +139,7 @@ def make_chrf(
     average: Average = "micro",
     pad_id: int | Sequence[int] | None = None,
 ) -> Scorer:
-    """Return chrF with the options of ``ngram_metrics.ChrF``. With words up to order 2 its name is chrf++."""
+    """Return chrF with the options of ``ngram_metrics.ChrF``. With ``word_order=2`` its name is chrf++."""
     measure = ChrfMeasure(char_order, word_order, beta, eps_smoothing)
     name = "chrf++" if measure.word_order == 2 else "chrf"
     return Scorer(CharacterReader(lowercase, whitespace, word_order > 0, pad_id), measure, average, {name: ()})

@@ -275,7 +275,7 @@ def to_tensor_or_list(value: object, where: str) -> Any:
     if isinstance(value, (list, tuple, str)):
         return value
     if isinstance(value, tensor_types()):
-        return _sign_ids(value, where)
+        return _to_signed(value, where)
     if isinstance(value, np.ndarray):
         import torch
 
@@ -293,7 +293,7 @@ def to_tensor_or_list(value: object, where: str) -> Any:
             ids = torch.from_numpy(np.array(value, dtype=value.dtype.newbyteorder("="), order="C"))
         except TypeError as error:
             raise TypeError(f"{where} is an array of {value.dtype}: expected token ids of an integer dtype") from error
-        return _sign_ids(ids, where)
+        return _to_signed(ids, where)
     return list_column(value, where)
 
 
@@ -304,7 +304,7 @@ def is_dense(ids: Tensor) -> bool:
     return not (ids.is_nested or ids.is_quantized) and ids.layout == torch.strided
 
 
-def _sign_ids(ids: Tensor, where: str) -> Tensor:
+def _to_signed(ids: Tensor, where: str) -> Tensor:
     """Return ids in an integer dtype that torch can compare, or raise as ``to_tensor_or_list`` does."""
     import torch
 
@@ -365,7 +365,7 @@ def _read_samples(preds: Tensor | NDArray[np.generic], target: object, padding: 
             refuse_negative([token for token in ids if token not in padding], f"a reference of segment {index}")
     repeated = references.repeat_interleave(samples, 0, output_size=samples * segments)
     hypotheses = to_tensor_or_list(preds, "preds").flatten(0, 1)  # (segments * samples, width)
-    return _read_padded(hypotheses, _sign_ids(repeated, "target"))._replace(leading_shape=(segments, samples))
+    return _read_padded(hypotheses, _to_signed(repeated, "target"))._replace(leading_shape=(segments, samples))
 
 
 def refuse_negative(ids: Sequence[int], where: str) -> None:

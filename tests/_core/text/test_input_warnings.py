@@ -26,12 +26,12 @@ UNSPLIT = [
     *("猫坐在垫子上", "我喜欢猫。", "私は毎日コンピューターを使っています。", "แมวนั่งอยู่บนเสื่อ", "ឆ្មាអង្គុយលើកម្រាល"),
     "我家里有很多小cat和大dog。",
 ]
-SPLIT = "single words, and a hypothesis has several of them: a list of str in targ"
+SPLIT_WARNING = "single words, and a hypothesis has several of them: a list of str in targ"
 ONE_TOKEN = "^{} is one token with spaces; a text is a str: pass 'the cat sat' instead of"
-NO_SPACES = "a segment is one word. Pass tokenizer='zh' for Chinese, 'ja-mecab' for"
-WORDS = r"each text is one word, which is read as a segment by itself, .* \[\['the', 'cat', 'sat'\]\]$"
-HOLDS = r"a third of the texts hold {}, a subword .* skip_special_tokens=True, or remove the markers{}"
-#: Texts with what is left in them, and how it is removed.
+SPACES_WARNING = "a segment is one word. Pass tokenizer='zh' for Chinese, 'ja-mecab' for"
+WORDS_WARNING = r"each text is one word, which is read as a segment by itself, .* \[\['the', 'cat', 'sat'\]\]$"
+MARKER_WARNING = r"a third of the texts hold {}, a subword .* skip_special_tokens=True, or remove the markers{}"
+#: Texts, the marker in them, and the advice to remove it.
 MARKED = [
     (["the ca@@ t sa@@ t on the ma@@ t"] * 4, "'@@ '", r", as by text.replace\('@@ ', ''\)$"),
     (["▁the ▁ca t ▁sat", "▁on ▁the", "a mat"], "'▁'", r", as by text.replace\(' ', ''\).replace\('▁', ' '\)$"),
@@ -46,11 +46,11 @@ OTHERS = ["the dog sat down on the grass"] * 6
 #: Hypotheses, references, and the words of the one warning.
 WARNED = [
     # The words of one reference, as its references.
-    (["the cat sat"], [["the", "cat", "sat"]], SPLIT),
-    ("the cat sat", ["the", "cat", "sat"], SPLIT),
-    (["the cat sat"], [("a", "cat", "sat", "down")], SPLIT),
-    (["the cat sat"], [np.array(["the", "cat"])], SPLIT),
-    (["x y", "the cat sat"], [["a", "dog"], ["the", " cat\n", "sat"]], SPLIT),
+    (["the cat sat"], [["the", "cat", "sat"]], SPLIT_WARNING),
+    ("the cat sat", ["the", "cat", "sat"], SPLIT_WARNING),
+    (["the cat sat"], [("a", "cat", "sat", "down")], SPLIT_WARNING),
+    (["the cat sat"], [np.array(["the", "cat"])], SPLIT_WARNING),
+    (["x y", "the cat sat"], [["a", "dog"], ["the", " cat\n", "sat"]], SPLIT_WARNING),
     # Texts as tokens.
     ([[MAT]], [[MAT]], ONE_TOKEN.format("segment 0")),
     ([(MAT,), ()], [[[MAT], ["a dog"]], [["a dog"]]], ONE_TOKEN.format("segment 0")),
@@ -60,16 +60,16 @@ WARNED = [
     ([["the cat"]], [["the", "cat"]], ONE_TOKEN.format("segment 0")),
     (np.array([[MAT]]), np.array([[MAT]]), ONE_TOKEN.format("segment 0")),
     # A script without spaces.
-    *(([text], [text], NO_SPACES) for text in UNSPLIT),
-    *((["a b"], [text], NO_SPACES) for text in UNSPLIT),
-    *(([text], [[text, "a b"]], NO_SPACES) for text in UNSPLIT),
+    *(([text], [text], SPACES_WARNING) for text in UNSPLIT),
+    *((["a b"], [text], SPACES_WARNING) for text in UNSPLIT),
+    *(([text], [[text, "a b"]], SPACES_WARNING) for text in UNSPLIT),
     # Subwords and special tokens, on either side.
-    *((texts, texts, HOLDS.format(*found)) for texts, *found in MARKED),
-    *((texts, OTHERS[: len(texts)], HOLDS.format(*found)) for texts, *found in MARKED),
-    *((OTHERS[: len(texts)], texts, HOLDS.format(*found)) for texts, *found in MARKED),
+    *((texts, texts, MARKER_WARNING.format(*marker)) for texts, *marker in MARKED),
+    *((texts, OTHERS[: len(texts)], MARKER_WARNING.format(*marker)) for texts, *marker in MARKED),
+    *((OTHERS[: len(texts)], texts, MARKER_WARNING.format(*marker)) for texts, *marker in MARKED),
     # The words of one sentence.
     *(
-        (hypothesis.split(), references, WORDS)
+        (hypothesis.split(), references, WORDS_WARNING)
         for hypothesis, reference in (
             (MAT, "the cat sat on a mat"),
             ("Colorless green ideas sleep furiously.", "Colorless blue ideas sleep soundly."),
@@ -81,7 +81,7 @@ WARNED = [
 
 
 @pytest.mark.parametrize(("preds", "target", "words"), WARNED)
-def test_what_is_almost_surely_meant_otherwise_is_warned_of_once(preds, target, words):
+def test_a_likely_mistake_warns_once(preds, target, words):
     with pytest.warns(UserWarning, match=words) as warned:
         ngram_overlap(preds, target)
     assert len(warned) == 1
@@ -98,24 +98,24 @@ def test_what_is_almost_surely_meant_otherwise_is_warned_of_once(preds, target, 
     ],
 )
 def test_every_api_warns_once(call):
-    texts, *found = MARKED[4]
+    texts, *marker = MARKED[4]
     for preds, target, words in (
-        (texts, OTHERS[:3], HOLDS.format(*found)),
-        (MAT.split(), MAT.split()[::-1], WORDS),
+        (texts, OTHERS[:3], MARKER_WARNING.format(*marker)),
+        (MAT.split(), MAT.split()[::-1], WORDS_WARNING),
     ):
         with pytest.warns(UserWarning, match=words) as warned:
             call(preds, target)
         assert len(warned) == 1
 
 
-def test_tokens_for_rouge_and_rows_are_warned_of_too():
+def test_rouge_and_pairwise_warn_too():
     with pytest.warns(UserWarning, match=ONE_TOKEN.format("segment 0")):
         rouge_score([[MAT]], [[MAT]])
     with pytest.warns(UserWarning, match=ONE_TOKEN.format("hypothesis 0 of row 0")):
         mbr.pairwise(Bleu(), [[[MAT]]], [[["a b"]]])
-    for texts, *found in MARKED:
+    for texts, *marker in MARKED:
         for sides in (([texts], [OTHERS]), ([OTHERS], [texts])):
-            with pytest.warns(UserWarning, match=HOLDS.format(*found)):
+            with pytest.warns(UserWarning, match=MARKER_WARNING.format(*marker)):
                 mbr.pairwise(ChrF(), *sides)
 
 
@@ -197,7 +197,7 @@ def test_ordinary_input_is_not_warned_of(tokenizer, preds, target):
 def test_a_script_without_spaces_is_warned_of_where_the_tokenizer_splits_at_spaces(text):
     for tokenizer in ("none", "13a", "intl"):
         for function in (ngram_overlap, rouge_score):
-            with pytest.warns(UserWarning, match=NO_SPACES):
+            with pytest.warns(UserWarning, match=SPACES_WARNING):
                 function([text], [text], tokenizer=tokenizer)
     for tokenizer in ("zh", "char", "unicode", list):
         ngram_overlap([text], [text], tokenizer=tokenizer)
@@ -220,13 +220,13 @@ UNREAD = (["слово"], ["東京", "नमस्ते 。"], ["!?", "Zürich 
 
 @pytest.mark.parametrize("texts", UNREAD)
 @pytest.mark.parametrize("options", [{}, {"tokenizer": str.split}, {"rouge_keys": "rouge1"}, {"use_stemmer": True}])
-def test_a_text_of_which_the_ascii_rule_leaves_nothing_is_warned_of(texts, options):
+def test_a_text_that_the_ascii_rule_empties_warns(texts, options):
     for preds, target in ((["a"] * len(texts), texts), (texts, [["a", "b"]] * len(texts))):
         with pytest.warns(UserWarning, match="a text without words scores 0: tokenizer='unicode' keeps"):
             rouge_score(preds, target, **options)
 
 
-def test_texts_of_which_all_or_some_letters_stay_and_texts_without_any_are_not_warned_of():
+def test_a_text_that_keeps_some_letters_or_has_none_does_not_warn():
     for texts in (["", " \n"], ["!?", "…"], ["👍", "a 東京"], ["_", "Zürich"]):
         rouge_score(texts, texts)
     for options in ({"tokenizer": "unicode"}, {"normalizer": str}, {"tokenizer": "char"}):
@@ -378,7 +378,7 @@ def test_a_warning_names_the_line_of_the_user():
             for _ in range(2):
                 call()
         assert {(warning.filename, warning.lineno) for warning in warned} == {(__file__, call.__code__.co_firstlineno)}
-        assert len(warned) == len({str(warning.message) for warning in warned}) == 1
+        assert len(warned) == 1
 
 
 def test_tokens_that_chrf_refuses_are_not_warned_of():
@@ -386,7 +386,7 @@ def test_tokens_that_chrf_refuses_are_not_warned_of():
         ChrF().update([[MAT]], [[MAT]])
 
 
-def test_a_letter_of_a_script_without_blanks_begins_with_one_of_the_bytes_that_are_looked_for():
+def test_a_letter_of_a_script_without_spaces_begins_with_one_of_the_bytes_that_are_looked_for():
     letters = re.compile("|".join(expression for expression, _ in _WITHOUT_BLANKS))
-    found = filter(letters.match, map(chr, range(sys.maxunicode + 1)))
-    assert {letter.encode()[0] for letter in found} == {*_FIRST_BYTES}
+    matching = filter(letters.match, map(chr, range(sys.maxunicode + 1)))
+    assert {letter.encode()[0] for letter in matching} == {*_FIRST_BYTES}

@@ -7,7 +7,7 @@ defaults, for text and for padded ids. apis.py finds the classes and functions; 
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -80,7 +80,7 @@ def _samples(batch: Batch) -> Batch:
 
 
 SAMPLES = tuple(map(_samples, IDS))
-#: What was computed of batches by their numbers: many tests ask for the same.
+#: The cache of ``Case.value``, by case, average and indices of batches.
 _values: dict[tuple[str, str, tuple[int, ...]], Any] = {}
 
 
@@ -91,10 +91,10 @@ class Case:
     Attributes:
         name: names the case in a test's id.
         metric: the class.
-        batches: at least three, the second of one segment, so that every segment has a score of its own.
+        batches: at least three, the second of one segment. All segments score differently.
         telling: a batch that tells the settings of `others` apart.
         options: the settings.
-        others: changes of the settings under which the batches count the same, and `telling` does not.
+        others: changed settings that score `batches` the same, but `telling` differently.
         tried: the averages that the properties run over; all cases together try every path with every average.
     """
 
@@ -119,7 +119,7 @@ class Case:
 
     @property
     def has_details(self) -> bool:
-        """Means over references are made of no corpus counts."""
+        """False for means over references, which have no counts."""
         return self.options.get("accumulate") != "avg"
 
     @property
@@ -155,7 +155,7 @@ class Case:
         return metric
 
     def value(self, average: str, batches: Sequence[Batch] | None = None, **options: Any) -> Any:
-        """What a metric computes that has seen the batches joined into one."""
+        """What a metric computes for the batches joined into one; cached if all are batches of this case."""
         batches = self.batches if batches is None else batches
         numbers = tuple(n for batch in batches for n, known in enumerate(self.batches) if batch is known)
         if len(numbers) < len(batches) or options:
@@ -189,6 +189,7 @@ _13A, _SUMS = {"tokenizer": "13a"}, {"confidence": None}
 _BLEU = {"smooth": "exp", "effective_order": False, "tokenizer": "13a"}
 _LSUM = {"rouge_keys": ("rouge1", "rougeLsum"), "sentence_separator_id": SEPARATOR}
 _AVG = {"rouge_keys": ("rouge2", "rougeL"), "accumulate": "avg"}
+_SAMPLED = _ids("NgramOverlap-samples", NgramOverlap, {"ngram": 1}, tried="macro none")
 _OWN = (
     _text("Bleu-text", Bleu, {**_BLEU, "ngram": 2}, _LOWERCASE, {"tokenizer": None}, tried="micro macro none"),
     _ids("Bleu-ids", Bleu, {**_BLEU, "ngram": 3, "smooth": "floor"}, tried="macro"),
@@ -202,10 +203,7 @@ _OWN = (
     _ids("ChrF-ids", ChrF, {"char_order": 3}, tried="macro"),
     _text("NgramOverlap-text", NgramOverlap, {"ngram": 2}, _13A, tried="micro macro"),
     _ids("NgramOverlap-ids", NgramOverlap, {"ngram": 1}, tried="none"),
-    Case(
-        *("NgramOverlap-samples", NgramOverlap, SAMPLES, _samples(RARE_IDS)),
-        *({"ngram": 1, **PADDED}, (MORE_PADDING,), ("macro", "none")),
-    ),
+    replace(_SAMPLED, batches=SAMPLES, telling=_samples(RARE_IDS)),
 )
 
 
