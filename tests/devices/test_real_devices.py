@@ -398,6 +398,7 @@ def test_rows_are_padded_where_they_are(on_complete: torch.device):
     assert_near(functional.pad2max(rows, 9), torch.tensor([[5, 9], [6, 7]]), on_complete)
 
 
+@pytest.mark.filterwarnings("ignore:a bootstrap test needs")
 @pytest.mark.parametrize("test", [paired_bootstrap, paired_approximate_randomization])
 @pytest.mark.parametrize(("name", "average"), SUMS)
 def test_paired_tests_find_what_they_find_on_the_cpu(on_complete: torch.device, test: Any, name: str, average: str):
