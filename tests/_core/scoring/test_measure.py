@@ -1,4 +1,4 @@
-"""What holds of every measure, whatever it counts: in any company and shape, on both engines, at the ends of its range.
+"""What holds of every measure, whatever it counts: in any batch and shape, on both engines, at the ends of its range.
 
 The tests in tests/_core/metrics compare the counts and the scores of each with plain Python.
 """
@@ -22,15 +22,16 @@ from layouts import PADDING, apart, padded
 from ngram_metrics._core.metrics.bleu import SMOOTHINGS, make_bleu
 from ngram_metrics._core.metrics.chrf import make_chrf
 from ngram_metrics._core.metrics.overlap import make_overlap
+from ngram_metrics._core.metrics.registry import REGISTRY
 from ngram_metrics._core.metrics.rouge import ROUGE_KEYS, RougeMeasure, make_rouge
 from ngram_metrics._core.scoring.measure import Measure
 from ngram_metrics._core.scoring.scorer import Scorer
 
-#: Of texts that are drawn some are what the metrics warn of; test_input_warnings.py is about the warnings.
+#: Some drawn texts cause warnings; test_input_warnings.py tests the warnings.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 ROUGE = make_rouge(rouge_keys=tuple(ROUGE_KEYS))
-#: Metrics with settings that take different steps, one or more for each step of the code.
+#: Metrics under settings that together reach every branch. Another metric of the registry has its defaults.
 SCORERS: dict[str, list[Scorer]] = {
     "bleu": [
         *(make_bleu(smooth=name, effective_order=order) for name, order in product(SMOOTHINGS, (False, True))),
@@ -55,6 +56,7 @@ SCORERS: dict[str, list[Scorer]] = {
     "mean rouge": [make_rouge(rouge_keys=tuple(ROUGE_KEYS), accumulate="avg")],
     "overlap": [make_overlap(ngram) for ngram in (1, 2, 3, 9)],
 }
+SCORERS |= {name: [entry.make()] for name, entry in REGISTRY.items() if not entry.options and name not in SCORERS}
 each_metric = pytest.mark.parametrize("scorers", SCORERS.values(), ids=SCORERS)
 #: Some settings of each metric.
 each_scorer = pytest.mark.parametrize("scorers", list(map(st.sampled_from, SCORERS.values())), ids=SCORERS)
