@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ngram_metrics._core.text.messages import shortened, type_name, warn_user
@@ -47,13 +47,11 @@ def read_lines(name: str, may_be_lists: bool = False) -> list[Any]:
     JSON lines are read as text, with a warning.
     """
     path, field = split_field(name)
-    lines = [line.rstrip("\r") for line in _read_text(path).split("\n")]
-    if lines[-1] == "":
-        lines.pop()
+    lines = _split_file(path)
     if field is None:
         _warn_of_json(name, lines)
         return lines
-    return [_read_field(f"{name}, line {index}", line, field, may_be_lists) for index, line in enumerate(lines, 1)]
+    return _take_field(name, _parse_lines(name, lines), field, may_be_lists)
 
 
 def _warn_of_json(name: str, lines: Sequence[str]) -> None:
@@ -66,8 +64,8 @@ def _warn_of_json(name: str, lines: Sequence[str]) -> None:
         warn_user(f"{name} has JSON lines, and is read as text: expected one of the fields {fields}")
 
 
-def _read_text(path: str) -> str:
-    """Return the text of a file without a byte order mark. The file may be compressed with gzip."""
+def _split_file(path: str) -> list[str]:
+    """Return the lines of a file, without a byte order mark. The file may be compressed with gzip."""
     try:
         if path == "-":
             content = sys.stdin.buffer.read()
@@ -81,7 +79,7 @@ def _read_text(path: str) -> str:
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from error
     try:
-        return content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise ValueError(
@@ -89,21 +87,33 @@ def _read_text(path: str) -> str:
             "Convert the file, as by iconv -f UTF-16 -t UTF-8; in PowerShell, where > writes UTF-16, write it by "
             "Out-File -Encoding utf8"
         ) from error
+    lines = [line.rstrip("\r") for line in text.split("\n")]
+    return lines if lines[-1] else lines[:-1]
 
 
-def _read_field(where: str, line: str, field: str, may_be_lists: bool) -> str | list[str]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{where}: {shortened(line)} is not JSON: expected JSON lines") from error
-    if not isinstance(value, dict) or field not in value:
-        raise ValueError(f"{where}: {shortened(value)} has no field {field!r}")
-    content: str | list[str] = value[field]
-    texts = content if may_be_lists and isinstance(content, list) else [content]
-    if not texts or not all(isinstance(text, str) for text in texts):
-        expected = "a string or a list of strings" if may_be_lists else "a string"
-        raise ValueError(f"{where}: {field!r} is {shortened(content)}: expected {expected}")
-    return content
+def _parse_lines(name: str, lines: Sequence[str]) -> Iterator[Any]:
+    """Yield the value of each line of JSON. ``name`` is that of the file in errors."""
+    for index, line in enumerate(lines, 1):
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{name}, line {index}: {shortened(line)} is not JSON: expected JSON lines") from error
+        yield value
+
+
+def _take_field(name: str, values: Iterable[Any], field: str, may_be_lists: bool = False) -> list[Any]:
+    """Return a field of each value, a str or maybe a list of them. ``name`` is that of the file in errors."""
+    contents = []
+    for index, value in enumerate(values, 1):
+        if not isinstance(value, dict) or field not in value:
+            raise ValueError(f"{name}, line {index}: {shortened(value)} has no field {field!r}")
+        content = value[field]
+        texts = content if may_be_lists and isinstance(content, list) else [content]
+        if not texts or not all(isinstance(text, str) for text in texts):
+            expected = "a string or a list of strings" if may_be_lists else "a string"
+            raise ValueError(f"{name}, line {index}: {field!r} is {shortened(content)}: expected {expected}")
+        contents.append(content)
+    return contents
 
 
 def read_outputs(systems: object) -> tuple[dict[str, list[str]], list[list[str]], list[str] | None]:
@@ -145,9 +155,10 @@ def _list_steps(folder: str) -> dict[str, str]:
 
 def _read_output(path: str) -> tuple[list[str], list[list[str]], list[str] | None]:
     """Return the hypotheses, the references and the sources of a file."""
-    hypotheses = read_lines(f"{path}:hypothesis")
-    references = read_lines(f"{path}:references", may_be_lists=True)
+    values = list(_parse_lines(path, _split_file(path)))
+    hypotheses = _take_field(path, values, "hypothesis")
+    references = _take_field(path, values, "references", may_be_lists=True)
     try:
-        return hypotheses, references, read_lines(f"{path}:source")
+        return hypotheses, references, _take_field(path, values, "source")
     except ValueError:  # the file has no sources
         return hypotheses, references, None
