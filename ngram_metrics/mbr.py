@@ -80,8 +80,7 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
     """
     scorer = scorer_of(metric, "metric").segment_scorer()
     kinds = read_pools(scorer.reader, hypotheses, references)
-    scores = score_pools(scorer.measure, kinds, scorer.pair_index, count_device(metric.device))
-    return list(map(to_tensor, scores)) if isinstance(scores, list) else to_tensor(scores)
+    return score_pools(scorer.measure, kinds, scorer.pair_index, count_device(metric.device))
 
 
 @named_arguments

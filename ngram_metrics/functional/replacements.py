@@ -57,11 +57,8 @@ def pairwise_chrf(
     """
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
     reader = CharacterReader(whitespace=not checked_bool(remove_whitespace, "remove_whitespace"))
-    scores = score_pools(measure, read_pools(reader, hypotheses, references), device=count_device(device))
-    # In place, so in NumPy on a CPU: torch would start threads.
-    for matrix in scores if isinstance(scores, list) else [scores]:
-        matrix *= 100
-    return list(map(to_tensor, scores)) if isinstance(scores, list) else to_tensor(scores)
+    pools = read_pools(reader, hypotheses, references)
+    return score_pools(measure, pools, device=count_device(device), scale=100)
 
 
 @named_arguments

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from ngram_metrics._core.basics.arrays import Array, count_ngrams, to_float
-from ngram_metrics._core.basics.tensors import float_dtype
+from ngram_metrics._core.basics.tensors import float_dtype, to_tensor
 from ngram_metrics._core.counting.batch import Integers
 from ngram_metrics._core.counting.pairs import Pools, match_aggregates, match_pairs, to_device
 from ngram_metrics._core.counting.subsequences import match_subsequences
@@ -64,8 +65,9 @@ def score_pools(
     kinds: Sequence[Pools],
     value_index: tuple[int, ...] = (),
     device: torch.device | None = None,
-) -> Array | list[Array]:
-    """Return the scores of all pairs, with the arguments of ``score_blocks``.
+    scale: float = 1.0,
+) -> Tensor | list[Tensor]:
+    """Return the scores of all pairs times ``scale``, with the arguments of ``score_blocks``.
 
     They are ``(groups, hypotheses, references)`` if the groups are even, else a list of one matrix per group.
     """
@@ -79,8 +81,8 @@ def score_pools(
     for groups, rows, scores in score_blocks(measure, kinds, value_index, device):
         for group, group_scores in zip(groups, scores, strict=True):
             part = matrices[group][rows]
-            part[:] = group_scores[: part.shape[0], : part.shape[1]]
-    return matrices
+            part[:] = scale * group_scores[: part.shape[0], : part.shape[1]]
+    return list(map(to_tensor, matrices)) if isinstance(matrices, list) else to_tensor(matrices)
 
 
 def score_aggregates(measure: AnyMeasure, pools: Pools) -> Array:
