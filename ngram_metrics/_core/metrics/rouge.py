@@ -33,7 +33,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from ngram_metrics._core.basics.arrays import Array, divide, namespace, to_float
 from ngram_metrics._core.basics.option_checks import (
@@ -104,8 +104,7 @@ class KeyedMeasure(Measure[Statistics]):
         return (variant if isinstance(variant, int) else 1,)
 
     def select_key(self, key: int) -> KeyedMeasure[Statistics]:
-        settings: Any = self  # each subclass is a dataclass
-        return replace(settings, variants=self.variants[key : key + 1])
+        return replace(self, variants=self.variants[key : key + 1])  # type: ignore[type-var]  # all are dataclasses
 
 
 @dataclass(frozen=True)

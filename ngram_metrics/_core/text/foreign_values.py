@@ -43,13 +43,11 @@ def list_on_host(rows: Sequence[Any]) -> list[Any]:
     """Return rows with 1-D tensors as lists. Tensors of an accelerator come in one copy, because each copy waits."""
     types = tensor_types()
     indices = [index for index, row in enumerate(rows) if isinstance(row, types)]
-    listed = list(rows)
-    if not indices:
-        return listed
     tensors = [rows[index] for index in indices]
-    if tensors[0].device.type != "cpu" and len({row.device for row in tensors}) == 1:
+    if tensors and tensors[0].device.type != "cpu" and len({row.device for row in tensors}) == 1:
         joined = sys.modules["torch"].cat(tensors).cpu()
         tensors = list(joined.split(list(map(len, tensors))))
+    listed = list(rows)
     for index, tensor in zip(indices, tensors, strict=True):
         listed[index] = tensor.tolist()
     return listed
