@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Sequence
-from typing import get_args
+from collections.abc import Iterable, Sequence
+from typing import TextIO, get_args
 
 from ngram_metrics._core.basics.option_checks import check_confidence, refuse_equal_names
 from ngram_metrics._core.metrics.registry import (
@@ -29,11 +30,14 @@ TEXT_OPTIONS = {
     "stem": "--stem",
     "rouge_tokenizer": "--rouge-tokenizer",
 }
+#: Options with one dash and several letters, which sacrebleu's command has too.
+_ONE_DASH = ("-tok", "-lc")
 _TESTS = ("randomization", "bootstrap")
 _USAGE = "ngram-metrics SYSTEM... -r REFERENCE... [options]"
 _DESCRIPTION = "Score files with one segment per line, and test systems against the first."
 _FILES = """A FILE is text in UTF-8, which may be compressed with gzip. FILE:answer is a field of JSON lines, for
-references a text or a list of texts, and - is standard input. NAME=FILE names a system or a reference."""
+references a text or a list of texts, and - is standard input. NAME=FILE names a system or a reference. Every word
+after -- is a system, even one that begins with a dash."""
 
 
 def parse_arguments(words: Sequence[str] | None = None) -> Namespace:
@@ -42,7 +46,7 @@ def parse_arguments(words: Sequence[str] | None = None) -> Namespace:
     In the result ``systems`` and ``references`` are files by name, and ``baseline`` is the name of a system or None.
     """
     parser = _make_parser()
-    options = parser.parse_intermixed_args(words)
+    options = _parse_words(parser, sys.argv[1:] if words is None else list(words))
     options.systems = _name_files(parser, "systems", options.files)
     options.references = _name_files(parser, "references", options.references)
     if options.baseline is not None:
@@ -57,10 +61,32 @@ def parse_arguments(words: Sequence[str] | None = None) -> Namespace:
     return options
 
 
+def _parse_words(parser: ArgumentParser, words: list[str]) -> Namespace:
+    """Parse the words where argparse does, and where it would take one for something else in silence."""
+    end = words.index("--") if "--" in words else len(words)
+    words, systems = words[:end], words[end + 1 :]
+    for word in words:
+        # allow_abbrev=False still lets -l stand for -lc.
+        for option in _ONE_DASH:
+            if word != "-" and word != option and option.startswith(word):
+                parser.error(f"unrecognized arguments: {word}; did you mean {option}?")
+    options = parser.parse_intermixed_args(words)
+    options.files += systems
+    if not options.files:
+        parser.error("the following arguments are required: SYSTEM")
+    # -m bleu chrf, as in sacrebleu's command, has a system named chrf.
+    metrics = [file for file in options.files if file in METRIC_NAMES and not os.path.exists(file)]
+    if metrics:
+        together = ",".join(dict.fromkeys([*options.metrics, *metrics]))
+        parser.error(f"there is no file {metrics[0]}; several metrics are one word: -m {together}")
+    return options
+
+
 def _make_parser() -> ArgumentParser:
     parser = ArgumentParser("ngram-metrics", _USAGE, _DESCRIPTION, _FILES, allow_abbrev=False)
     add = parser.add_argument
-    add("files", nargs="+", metavar="SYSTEM", help="outputs of systems")
+    # One or more; _parse_words counts those after -- too.
+    add("files", nargs="*", metavar="SYSTEM", help="outputs of systems")
     add("-r", "--references", nargs="+", action="extend", required=True, metavar="FILE", help="one or more references")
     add("--baseline", metavar="NAME", help="the system that the others are compared with; default: the first")
     add("--version", action="version", version=f"ngram-metrics {__version__}")
@@ -165,16 +191,55 @@ def _check_text_options(parser: ArgumentParser, options: Namespace) -> None:
 
 
 def _check_files(parser: ArgumentParser, options: Namespace) -> None:
-    """Exit with an error if standard input is read twice, or an output cannot be created or would overwrite a file."""
+    """Exit with an error if standard input is read twice, or an output cannot be written or would overwrite a file."""
     files = [*options.systems.values(), *options.references.values(), *filter(None, (options.groups, options.source))]
-    inputs = [split_field(file)[0] for file in files]
-    if inputs.count("-") > 1:
+    paths = [split_field(file)[0] for file in files]
+    if paths.count("-") > 1:
         parser.error("standard input can be read once, and - is given twice")
-    read = list(filter(os.path.exists, inputs))
+    inputs: list[str | int] = [path for path in paths if path != "-"]
+    if "-" in paths:
+        inputs += _list_descriptors([sys.stdin])
+    printed = _list_descriptors([sys.stdout, sys.stderr])
     for flag, path in (("--segments", options.segments), ("--report", options.report)):
         if path is None:
             continue
-        if os.path.exists(path) and any(os.path.samefile(path, file) for file in read):
-            parser.error(f"{flag} {path} would overwrite an input")
-        if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path) or "."):
+        folder = os.path.dirname(path) or "."
+        if os.path.isdir(path or ".") or not os.path.isdir(folder):
             parser.error(f"{flag} {path}: expected a file in a directory that exists")
+        if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+            parser.error(f"{flag} {path}: permission denied; expected a file that you may write")
+        if _is_one_of(path, inputs):
+            parser.error(f"{flag} {path} would overwrite an input")
+        if _is_one_of(path, printed):
+            parser.error(f"{flag} {path} would overwrite the file that the results are printed to")
+    if options.segments and options.report and _is_one_of(options.segments, [options.report]):
+        parser.error(f"--segments and --report both write {options.report}: expected two files")
+
+
+def _list_descriptors(streams: Iterable[TextIO | None]) -> list[int]:
+    """Return the file descriptors of those standard streams that have one."""
+    descriptors = []
+    for stream in streams:
+        if stream is None:  # closed by the shell
+            continue
+        try:
+            descriptors.append(stream.fileno())
+        except (OSError, ValueError):  # an object of Python, such as a StringIO
+            continue
+    return descriptors
+
+
+def _is_one_of(path: str, files: Iterable[str | int]) -> bool:
+    """Return whether ``path`` is one of these paths or open files. It may be the path of a file to be written.
+
+    A device or a pipe does not count: nothing in it is overwritten.
+    """
+    exists = os.path.exists(path)
+    if exists and not os.path.isfile(path):
+        return False
+    for file in files:
+        if isinstance(file, str) and os.path.realpath(file) == os.path.realpath(path):
+            return True
+        if exists and os.path.exists(file) and os.path.samefile(path, file):
+            return True
+    return False

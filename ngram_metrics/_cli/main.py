@@ -1,75 +1,51 @@
-"""Run the command. The exit code is 0, 1 for an error, or 2 for wrong arguments."""
+"""The entry point: exit codes, and one line for each error and warning."""
 
 from __future__ import annotations
 
 import io
-import json
+import os
 import sys
 import warnings
-from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stderr, suppress
 
-from ngram_metrics._cli.arguments import TEXT_OPTIONS, parse_arguments
-from ngram_metrics._core.basics.output import write_file
-from ngram_metrics._core.metrics.registry import make_metric
-from ngram_metrics._core.text.input_warnings import name_tokenizer_options
 from ngram_metrics._core.text.messages import visible
-from ngram_metrics._evaluation.evaluate import Evaluation, evaluate
-from ngram_metrics._evaluation.files import read_segments
-from ngram_metrics._evaluation.result_tables import Style, terminal_width
+
+#: The exit code of a program that Ctrl-C ended, as shells give it: 128 and the number of the signal.
+_INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return the exit code, or raise SystemExit(2) for wrong arguments.
+    """Run the command and return the exit code: 0, 1 for an error, or 130 after Ctrl-C.
 
-    ``arguments`` are the words after the name of the program, None for those of this process.
+    ``arguments`` are the words after the name of the program, None for those of this process. For wrong arguments,
+    SystemExit(2) is raised.
     """
-    options = parse_arguments(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):  # the default encoding of a pipe in Windows may not encode names
         sys.stdout.reconfigure(encoding="utf-8")
-    with _one_line_warnings():
+    with _open_standard_error(), _one_line_warnings():
         try:
-            _run(options)
+            # These imports take a second, during which Ctrl-C is one line too.
+            from ngram_metrics._cli.arguments import parse_arguments
+            from ngram_metrics._cli.command import run_command
+
+            run_command(parse_arguments(arguments))
+        except KeyboardInterrupt:
+            _tell("interrupted")
+            return _INTERRUPTED
         except (ValueError, OSError, ModuleNotFoundError) as error:
             _tell(str(error))
             return 1
     return 0
 
 
-def _run(options: Namespace) -> None:
-    """Read all files, evaluate, and write the results."""
-    optional = [file for file in (options.groups, options.source) if file is not None]
-    columns = iter(read_segments([*options.systems.values(), *optional], list(options.references.values())))
-    systems = dict(zip(options.systems, columns, strict=False))
-    groups = None if options.groups is None else next(columns)
-    sources = None if options.source is None else next(columns)
-    references = dict(zip(options.references, columns, strict=True))
-    text_options = {option: getattr(options, option) for option in TEXT_OPTIONS}
-    metrics = {name: make_metric(name, **text_options) for name in options.metrics}
-
-    with name_tokenizer_options("--tokenizer ", "--rouge-tokenizer "):
-        result = evaluate(
-            systems, references, metrics, options.baseline, options.confidence, options.test, groups=groups
-        )
-    if options.segments is not None:
-        write_file(options.segments, "".join(f"{line}\n" for line in _list_segments(result)))
-    if options.report is not None:
-        result.write_report(
-            options.report, tokenizer=options.tokenizer or options.rouge_tokenizer or "13a", sources=sources
-        )
-    style = Style(options.digits, options.details, terminal_width())
-    print(result._format(options.format, style), end="", flush=True)
-
-
-def _list_segments(result: Evaluation) -> Iterator[str]:
-    """Yield a line of JSON for each segment and system, with scores from 0 to 100."""
-    columns = result.segments()
-    segments = columns.pop("segment")
-    systems = columns.pop("system")
-    for row, (segment, system) in enumerate(zip(segments, systems, strict=True)):
-        scores = {name: 100 * values[row] for name, values in columns.items()}
-        yield json.dumps({"line": segment + 1, "system": system, **scores})
+@contextmanager
+def _open_standard_error() -> Iterator[None]:
+    """Discard messages if standard error is closed; ``print`` and argparse would write them to standard output."""
+    with ExitStack() as stack:
+        if sys.stderr is None:
+            stack.enter_context(redirect_stderr(stack.enter_context(open(os.devnull, "w", encoding="utf-8"))))
+        yield
 
 
 @contextmanager
@@ -83,4 +59,5 @@ def _one_line_warnings() -> Iterator[None]:
 
 def _tell(what: str) -> None:
     """Write one line to standard error, with all characters visible."""
-    print(f"ngram-metrics: {visible(' '.join(what.split()))}", file=sys.stderr)
+    with suppress(OSError):  # standard error is a pipe without a reader, or a full disk
+        print(f"ngram-metrics: {visible(' '.join(what.split()))}", file=sys.stderr)

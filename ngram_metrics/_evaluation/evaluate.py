@@ -151,7 +151,7 @@ class Evaluation:
         The report filters segments by ``groups=``, makes no requests, and has intervals, by default of the level 0.95.
 
         Args:
-            path: the path. An existing file is replaced when the report is complete.
+            path: the path. An existing file keeps its mode and owner, and is replaced when the report is complete.
             title: the title; None for the names of the systems.
             tokenizer: splits texts into the words whose matches are shown.
             sources: the source of each segment, shown next to it. An output that equals its source is flagged. None for
@@ -160,7 +160,8 @@ class Evaluation:
         Raises:
             TypeError: a title or sources that are not text.
             ValueError: an unknown tokenizer; another number of sources than of segments.
-            OSError: the file cannot be written. An existing file does not change.
+            OSError: the file cannot be written, or the user may not write to it. An existing file does not change,
+                unless it can only be overwritten in its place: it has another owner, or its folder is write-protected.
             ModuleNotFoundError: Jinja2 is not installed (extra ``report``).
         """
         from ngram_metrics._evaluation.page import check_installed, page

@@ -68,6 +68,8 @@ def _split_file(path: str) -> list[str]:
     """Return the lines of a file, without a byte order mark. The file may be compressed with gzip."""
     try:
         if path == "-":
+            if sys.stdin is None:
+                raise ValueError("- cannot be read: standard input is closed")
             content = sys.stdin.buffer.read()
         else:
             with open(path, "rb") as file:

@@ -37,7 +37,7 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def report(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    return json.loads(printed(capsys, *arguments, "--format", "json"))
+    return json.loads(printed(capsys, "--format", "json", *arguments))
 
 
 def scores(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, float]:

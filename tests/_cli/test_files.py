@@ -93,6 +93,11 @@ def test_standard_input_is_a_file(arguments: str, content: bytes, folder: Path, 
     assert scores(capsys, *arguments.split()) == expected
 
 
+def test_a_closed_standard_input_is_an_error(folder: Path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert failing(capsys, "-", "-r", "ref.txt") == "- cannot be read: standard input is closed"
+
+
 def test_files_of_different_lengths_are_named_with_their_lengths(folder: Path, capsys):
     write(folder / "base.txt", ["a b"] * 5)
     write(folder / "ref.txt", ["a b"] * 3)

@@ -4,6 +4,8 @@ import io
 import json
 import os
 import re
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -245,3 +247,70 @@ def test_a_name_that_is_no_unicode_is_shown_with_its_code_point(folder: Path, ca
     write(folder / name, (folder / "base.txt").read_bytes())
     assert "Zo[U+DCEB].txt" in printed(capsys, name, "-r", "ref.txt")
     assert name in json.loads(printed(capsys, name, "-r", "ref.txt", "-f", "json"))["systems"]
+
+
+class _InterruptedStream(io.BytesIO):
+    """A stream of a user who presses Ctrl-C instead of typing."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        signal.raise_signal(signal.SIGINT)
+        return super().read(size)
+
+
+class _InterruptedImport:
+    """A finder of modules whose user presses Ctrl-C."""
+
+    def find_spec(self, *_: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("during", ["reading", "importing"])
+def test_ctrl_c_ends_the_command_with_one_line(during: str, folder: Path, capsys, monkeypatch):
+    if during == "reading":
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(_InterruptedStream()))
+    else:
+        monkeypatch.delitem(sys.modules, "ngram_metrics._cli.command")
+        monkeypatch.setattr(sys, "meta_path", [_InterruptedImport()])
+    assert cli.main(["-", "-r", "ref.txt"]) == 130
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "ngram-metrics: interrupted\n")
+
+
+def test_no_error_is_printed_to_standard_output(folder: Path, capsys, monkeypatch):
+    """Also if standard error is closed, as by ``2>&-`` in a shell."""
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", None)
+        assert cli.main(["missing.txt", "-r", "ref.txt"]) == 1
+        with pytest.raises(SystemExit, match="2"):
+            cli.main(["base.txt", "-r", "ref.txt", "-f", "jsno"])
+        assert sys.stderr is None
+    assert capsys.readouterr().out == ""
+
+
+def test_results_are_printed_with_standard_error_closed(folder: Path, capsys, monkeypatch):
+    expected = printed(capsys, "base.txt", "-r", "ref.txt")
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", None)
+        assert printed(capsys, "base.txt", "-r", "ref.txt") == expected
+
+
+class _FullStream(io.StringIO):
+    def write(self, text: str) -> int:
+        raise OSError(28, "No space left on device")
+
+
+def test_an_error_has_its_exit_code_where_standard_error_cannot_be_written(folder: Path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", _FullStream())
+        assert cli.main(["missing.txt", "-r", "ref.txt"]) == 1
+
+
+@pytest.mark.programs
+def test_a_program_that_ctrl_c_ends_has_exit_code_130(folder: Path):
+    os.mkfifo(folder / "pipe")
+    command = [sys.executable, "-m", "ngram_metrics", "pipe", "-r", "ref.txt"]
+    program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with program, open(folder / "pipe", "wb"):  # waits until the program reads the pipe
+        program.send_signal(signal.SIGINT)
+        out, err = program.communicate()
+    assert (program.returncode, out, err) == (130, "", "ngram-metrics: interrupted\n")

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from ordinary_user import folder_of_ordinary_user as folder_of_ordinary_user
 
 from ngram_metrics._core.basics import output
 from ngram_metrics._core.basics.output import write_file
@@ -44,6 +45,74 @@ def test_after_an_error_the_file_is_as_it_was(fails: str, tmp_path: Path, monkey
     monkeypatch.undo()
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755])
+def test_a_file_keeps_its_mode_from_the_first_byte_on(mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = tmp_path / "out.txt"
+    path.write_text("before")
+    path.chmod(mode)
+    modes: list[int] = []
+
+    class WatchedFile(io.FileIO):
+        def write(self, content: object) -> int:
+            modes.append(os.fstat(self.fileno()).st_mode & 0o777)
+            return super().write(content)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("builtins.open", lambda path, mode, opener=None: WatchedFile(path, mode, opener=opener))
+    write_file(str(path), "after")
+    monkeypatch.undo()
+    assert modes == [mode]
+    assert path.stat().st_mode & 0o777 == mode
+    assert path.read_text() == "after"
+
+
+def test_a_file_that_the_user_may_not_write_is_not_replaced(folder_of_ordinary_user: Path):
+    path = folder_of_ordinary_user / "out.txt"
+    path.write_text("before")
+    path.chmod(0o444)
+    with pytest.raises(OSError, match=r"^cannot write .*out\.txt: Permission denied$"):
+        write_file(str(path), "after")
+    assert path.read_text() == "before"
+    assert list(folder_of_ordinary_user.iterdir()) == [path]
+
+
+def test_a_file_in_a_locked_folder_is_written_in_its_place(folder_of_ordinary_user: Path):
+    path = folder_of_ordinary_user / "out.txt"
+    path.write_text("before, and longer")
+    before = path.stat()
+    folder_of_ordinary_user.chmod(0o555)
+    write_file(str(path), "after")
+    with pytest.raises(OSError, match=r"^cannot write .*new\.txt: Permission denied$"):
+        write_file(str(folder_of_ordinary_user / "new.txt"), "after")
+    folder_of_ordinary_user.chmod(0o755)
+    assert path.read_text() == "after"
+    assert path.stat().st_ino == before.st_ino
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes files of other users")
+def test_a_file_keeps_its_owner(tmp_path: Path):
+    path = tmp_path / "out.txt"
+    path.write_text("before")
+    os.chown(path, 12, 34)
+    path.chmod(0o640)
+    write_file(str(path), "after")
+    assert path.read_text() == "after"
+    assert (path.stat().st_uid, path.stat().st_gid, path.stat().st_mode & 0o777) == (12, 34, 0o640)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes files of other users")
+def test_a_file_of_somebody_else_is_written_in_its_place(folder_of_ordinary_user: Path):
+    path = folder_of_ordinary_user / "out.txt"
+    path.write_text("before, and longer")
+    path.chmod(0o666)
+    os.seteuid(0)
+    os.chown(path, 12, 34)
+    os.seteuid(65534)
+    write_file(str(path), "after")
+    assert path.read_text() == "after"
+    assert (path.stat().st_uid, path.stat().st_gid) == (12, 34)
+    assert list(folder_of_ordinary_user.iterdir()) == [path]
 
 
 def test_a_link_stays_a_link(tmp_path: Path):
