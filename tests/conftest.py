@@ -51,6 +51,19 @@ def compiling() -> Iterator[None]:
     torch._dynamo.reset()
 
 
+@pytest.fixture
+def figures() -> Iterator[None]:
+    """Figures are drawn without a window, and closed."""
+    import matplotlib
+    from matplotlib import pyplot
+
+    backend = matplotlib.get_backend()
+    matplotlib.use("Agg")
+    yield
+    pyplot.close("all")
+    matplotlib.use(backend)
+
+
 def mark_the_rest_of_grids(items: Iterable[pytest.Item]) -> None:
     """Mark with `grid` what a test that is marked with `covering` does not run by default.
 

@@ -26,11 +26,14 @@ from ngram_metrics._evaluation.evaluate_arguments import (
     checked_sources,
     checked_texts,
 )
+from ngram_metrics._evaluation.plot import plot_systems
 from ngram_metrics._evaluation.results import GroupResults, Outcome, Results
 from ngram_metrics._evaluation.system_counts import Systems, compute_outcome, count, segment_values
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: Columns of a table by their names.
 ListColumns: TypeAlias = dict[str, list[Any]]
@@ -138,6 +141,30 @@ class Evaluation:
     def to_json(self) -> str:
         """Return all results as JSON, including groups."""
         return self._format("json")
+
+    def plot(self, value: str | None = None, ax: Axes | None = None) -> tuple[Figure, Axes]:
+        """Plot one value of all systems in the order given, with intervals, and mark the best system.
+
+        Scores are from 0 to 100, as in tables. Each system is a row; the steps of a training, which have names such as
+        ``step-500`` or ``epoch 2``, are a curve.
+
+        Args:
+            value: the name of the value; None for the first.
+            ax: the matplotlib axis to draw on; None for a new figure.
+
+        Returns:
+            The figure and the axis.
+
+        Raises:
+            ValueError: no value has this name.
+            ModuleNotFoundError: matplotlib is not installed (extra ``plot``).
+        """
+        names = self._outcome.values
+        if value is None:
+            value = names[0]
+        elif value not in names:
+            raise ValueError(f"unknown value {value!r}: expected one of {', '.join(names)}")
+        return plot_systems(self.results, list(self._texts.given), value, ax)
 
     def write_report(
         self,

@@ -25,7 +25,7 @@ from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.tokenizer_option import callable_name
 from ngram_metrics._torchmetrics.adaptor import Adaptor
 from ngram_metrics._torchmetrics.compositions import Composable
-from ngram_metrics._torchmetrics.plots import plot_with_intervals
+from ngram_metrics._torchmetrics.plots import plot_metric
 from ngram_metrics._torchmetrics.states import (
     all_equal,
     batch_codes,
@@ -311,20 +311,26 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
             raise ValueError(f"this {type(self).__name__} keeps sums only: construct it with confidence=0.95")
         return self.call_synced(self._all_rows)
 
-    def plot(self, val: Value | Sequence[Value] | None = None, ax: Axes | None = None) -> tuple[Figure | None, Axes]:
-        """Plot as torchmetrics does, and add the intervals: whiskers for one step, bands for several.
+    def plot(self, val: Value | Sequence[Value] | None = None, ax: Axes | None = None) -> tuple[Figure, Axes]:
+        """Plot one result as a row for each value, or a list of results as a curve over steps.
+
+        Intervals are whiskers and bands, and each curve has its name at its end. With average none, the scores are
+        points over segments.
 
         Args:
-            val: a result of ``compute`` or ``forward``, or a list of them; None to call ``compute``.
+            val: a result of ``compute`` or ``forward``, or a list of them. None to call ``compute``, of whose values
+                ROUGE then shows F of each key.
             ax: the matplotlib axis to draw on; None for a new figure.
 
         Returns:
-            The figure, None with ``ax``, and the axis.
+            The figure and the axis.
 
         Raises:
+            TypeError: ``val`` is no result.
+            ValueError: ``val`` is an empty list, or has results of different values.
             ModuleNotFoundError: matplotlib is not installed (extra ``plot``).
         """
-        return plot_with_intervals(self._plot, self.compute() if val is None else val, ax)
+        return plot_metric(self, val, ax)
 
     def __getitem__(self, idx: Any) -> CompositionalMetric:
         """Return a metric of one value, ``metric["bleu_low"]``, or for average none of a segment, ``metric[0]``.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torchmetrics
@@ -15,7 +15,12 @@ from torchmetrics.utilities import dim_zero_cat
 
 from ngram_metrics._core.basics.tensors import host_counts
 from ngram_metrics._torchmetrics.adaptor import Adaptor, copy_value
+from ngram_metrics._torchmetrics.plots import plot_values
 from ngram_metrics._torchmetrics.states import State, list_rows, pack_states, unpack_states
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: The bytes before the packed states of a metric: two int64.
 _HEADER = 16
@@ -32,6 +37,9 @@ class Composition(Composable, CompositionalMetric):
     metrics are of this package, the state ``packed`` has the states of each as bytes. Before these come the address of
     this object, because a ``MetricCollection`` joins compositions with equal states, and the number of bytes.
     """
+
+    #: The name of the value in plots.
+    value = "score"
 
     def __init__(self, operator: Callable[..., Any], metric_a: Any, metric_b: Any) -> None:
         super().__init__(operator, metric_a, metric_b)
@@ -73,6 +81,10 @@ class Composition(Composable, CompositionalMetric):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Count a batch, and return the value of this batch."""
         return copy_value(super().forward(*args, **kwargs))
+
+    def plot(self, val: Any = None, ax: Axes | None = None) -> tuple[Figure, Axes]:
+        """Plot the value, see ``Bleu.plot``."""
+        return plot_values(self.compute() if val is None else val, self.value, ax)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> Any:
         """Apply moves to the metrics, which have the states."""

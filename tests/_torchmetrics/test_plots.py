@@ -1,87 +1,116 @@
-"""plot(): the plots of torchmetrics, with intervals as whiskers and as bands."""
+"""plot(): one result is a row for each value, several are curves, each with its interval."""
 
-from collections.abc import Iterator
+import sys
 from typing import Any
 
-import matplotlib
 import matplotlib.pyplot as plt
 import pytest
+import torch
+from drawn import bands, heights, names_of_curves, rows, whiskers
 from metrics.cases import TEXT
 from torchmetrics import MetricCollection
 
-from ngram_metrics import ChrF, ROUGEScore
+from ngram_metrics import Bleu, ChrF, GroupedMetric, ROUGEScore
 
-
-@pytest.fixture(autouse=True)
-def figures() -> Iterator[None]:
-    """Figures are drawn without a window, and closed."""
-    backend = matplotlib.get_backend()
-    matplotlib.use("Agg")
-    yield
-    plt.close("all")
-    matplotlib.use(backend)
-
-
-def _heights(ax: Any) -> list[float]:
-    return [float(y) for line in ax.get_lines() for y in line.get_ydata()]
-
-
-def _whiskers(ax: Any) -> list[tuple[float, float, float]]:
-    """Where each stands, and its ends; torchmetrics draws the bounds of the score as horizontal lines."""
-    segments = [segment for drawn in ax.collections for segment in getattr(drawn, "get_segments", list)()]
-    return [(left, low, high) for (left, low), (right, high) in segments if left == right]
-
-
-def _bands(ax: Any) -> list[list[tuple[float, float]]]:
-    """The ends of each band at its steps."""
-    bands = []
-    for drawn in ax.collections:
-        if isinstance(drawn, plt.matplotlib.collections.PolyCollection):
-            corners = drawn.get_paths()[0].vertices
-            heights = [[y for x, y in corners if x == step] for step in sorted({x for x, _ in corners})]
-            bands.append([(min(of_step), max(of_step)) for of_step in heights])
-    return bands
+pytestmark = pytest.mark.usefixtures("figures")
 
 
 def _ends(value: dict[str, Any], name: str) -> tuple[float, float]:
     return float(value[f"{name}_low"]), float(value[f"{name}_high"])
 
 
-def test_an_interval_is_a_whisker_at_its_value():
-    metric = ROUGEScore(rouge_keys=("rouge1", "rougeL"), confidence=0.95)
+def test_a_result_is_a_row_for_each_value_with_its_interval_as_a_whisker():
+    metric = ChrF(confidence=0.95)
     metric.update(*TEXT[0])
     value = metric.compute()
-    names = [name for name in value if not name.endswith(("_low", "_high"))]
+    figure, ax = metric.plot()
+    assert figure is ax.figure
+    assert rows(ax) == {"chrf": pytest.approx(float(value["chrf"]))}
+    assert whiskers(ax) == [pytest.approx((0, *_ends(value, "chrf")))]
+
+
+def test_without_a_value_rouge_draws_f_of_each_key():
+    metric = ROUGEScore(confidence=0.95)
+    metric.update(*TEXT[0])
+    value = metric.compute()
     _, ax = metric.plot()
-    assert [line.get_label() for line in ax.get_lines()] == names
-    assert _heights(ax) == pytest.approx([float(value[name]) for name in names])
-    expected = [(float(place), *_ends(value, name)) for place, name in enumerate(names)]
-    assert _whiskers(ax) == [pytest.approx(whisker) for whisker in expected]
-    assert not _bands(ax)
+    expected = [f"{key}_fmeasure" for key in ("rouge1", "rouge2", "rougeL", "rougeLsum")]
+    assert rows(ax) == {name: pytest.approx(float(value[name])) for name in expected}
+    assert whiskers(ax) == [pytest.approx((place, *_ends(value, name))) for place, name in enumerate(expected)]
 
 
-def test_intervals_over_the_steps_are_bands_in_the_colour_of_their_line():
-    metric = ChrF(confidence=0.95)
-    values = [metric(*batch) for batch in TEXT]
-    _, given = plt.subplots()
-    given.plot([0, 1], [0, 1], label="what was there")
-    _, ax = metric.plot(values, given)
-    *_, line = ax.get_lines()
-    assert [float(y) for y in line.get_ydata()] == pytest.approx([float(value["chrf"]) for value in values])
-    (band,) = _bands(ax)
-    assert band == [pytest.approx(_ends(value, "chrf")) for value in values]
-    assert not _whiskers(ax)
-    (drawn,) = [part for part in ax.collections if isinstance(part, plt.matplotlib.collections.PolyCollection)]
-    assert plt.matplotlib.colors.same_color(drawn.get_facecolor()[0][:3], line.get_color())
-
-
-def test_only_the_values_whose_interval_is_passed_have_one():
+def test_with_values_exactly_these_are_drawn():
     value = ROUGEScore(rouge_keys="rouge1", confidence=0.95)(*TEXT[0])
     kept = {name: value[name] for name in ("rouge1_recall", "rouge1_fmeasure", "rouge1_fmeasure_low")}
     kept["rouge1_fmeasure_high"] = value["rouge1_fmeasure_high"]
     _, ax = ROUGEScore(confidence=0.95).plot(kept)
-    assert [line.get_label() for line in ax.get_lines()] == ["rouge1_recall", "rouge1_fmeasure"]
-    assert _whiskers(ax) == [pytest.approx((1.0, *_ends(value, "rouge1_fmeasure")))]
+    assert list(rows(ax)) == ["rouge1_recall", "rouge1_fmeasure"]
+    assert whiskers(ax) == [pytest.approx((1, *_ends(value, "rouge1_fmeasure")))]
+    _, ax = ROUGEScore().plot(value)
+    assert list(rows(ax)) == ["rouge1_fmeasure", "rouge1_precision", "rouge1_recall"]
+
+
+def test_results_of_several_steps_are_a_curve_in_a_band_on_the_axis_given():
+    metric = ChrF(confidence=0.95)
+    values = [metric(*batch) for batch in TEXT]
+    _, given = plt.subplots()
+    figure, ax = metric.plot(values, given)
+    assert (figure, ax) == (given.figure, given)
+    assert heights(ax) == pytest.approx([float(value["chrf"]) for value in values])
+    ((_, ends),) = bands(ax)
+    assert ends == [pytest.approx(_ends(value, "chrf")) for value in values]
+    assert [name.get_text() for name in names_of_curves(ax)] == ["chrf"]
+    assert (ax.get_xlabel(), ax.get_legend()) == ("step", None)
+
+
+def test_each_curve_has_its_name_at_its_end():
+    metric = ROUGEScore(rouge_keys=("rouge1", "rougeL"))
+    values = [metric(*batch) for batch in TEXT]
+    _, ax = metric.plot(values)
+    assert {name.get_text(): name.xy for name in names_of_curves(ax)} == {
+        name: (len(values) - 1, pytest.approx(float(values[-1][name]))) for name in values[-1]
+    }
+
+
+def test_average_none_draws_the_segments_as_points():
+    metric = ChrF(average="none")
+    scores = metric(*TEXT[0])
+    _, ax = metric.plot()
+    assert heights(ax) == pytest.approx(scores.tolist())
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("segment", "chrf")
+    metric.reset()
+    _, ax = metric.plot([scores, scores / 2])
+    assert heights(ax) == pytest.approx([part for score in scores.tolist() for part in (score, score / 2)])
+
+
+def test_groups_are_drawn_by_their_names():
+    metric = GroupedMetric(ROUGEScore(rouge_keys="rougeL"), ["de", "fr"])
+    preds, target = TEXT[0]
+    metric.update(preds, target, ["de"] * len(preds))
+    _, ax = metric.plot()
+    names = [f"rougeL_fmeasure_{group}" for group in ("de", "fr", "mean", "all")]
+    assert list(rows(ax)) == names
+    value = metric.compute()
+    _, ax = metric.plot([value, value])
+    # Without segments the group "fr" has no score.
+    drawn = {name.get_text() for name in names_of_curves(ax)}
+    assert drawn == {name for name in value if not name.endswith("_fr")}
+
+
+def test_arithmetic_and_single_values_are_drawn():
+    scaled = 100 * Bleu()
+    scaled.update(*TEXT[0])
+    figure, ax = scaled.plot()
+    assert figure is ax.figure
+    assert rows(ax) == {"score": pytest.approx(float(scaled.compute()))}
+    _, ax = scaled.plot([torch.tensor(20.0), torch.tensor(30.0)])
+    assert heights(ax) == [20, 30]
+    low, high = ax.get_ylim()
+    assert (low, high) == (pytest.approx(19.5), pytest.approx(30.5))
+    item = ROUGEScore(rouge_keys="rougeL")["rougeL_fmeasure"]
+    item.update(*TEXT[0])
+    _, ax = item.plot()
+    assert rows(ax) == {"rougeL_fmeasure": pytest.approx(float(item.compute()))}
 
 
 def test_a_collection_plots_what_its_metrics_computed():
@@ -89,7 +118,33 @@ def test_a_collection_plots_what_its_metrics_computed():
     collection.update(*TEXT[0])
     computed = {name: metric.compute() for name, metric in collection.items()}
     (_, chrf), (_, rouge) = collection.plot(computed)
-    assert _whiskers(chrf) == [pytest.approx((0.0, *_ends(computed["quality"], "chrf")))]
-    assert not _whiskers(rouge)
+    assert whiskers(chrf) == [pytest.approx((0, *_ends(computed["quality"], "chrf")))]
+    assert not whiskers(rouge)
     (_, chrf), (_, rouge) = collection.plot([computed, computed])
-    assert (len(_bands(chrf)), len(_bands(rouge))) == (1, 0)
+    assert (len(bands(chrf)), len(bands(rouge))) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "words"),
+    [
+        ("chrf", TypeError, "^val has a str: expected a result of compute or forward, or a list of them$"),
+        ({"chrf": None}, TypeError, "^val has a NoneType: expected"),
+        ([], ValueError, "^val is empty: expected at least one result$"),
+        (
+            [{"a": 1.0}, {"b": 1.0}],
+            ValueError,
+            r"^result 1 of val has the values b and result 0 the values a: expected",
+        ),
+        ([torch.ones(2), torch.ones(3)], ValueError, "^result 1 of val has 3 scores of chrf and result 0 2: expected"),
+    ],
+)
+def test_what_is_no_result_is_named(value: Any, kind: type[Exception], words: str):
+    with pytest.raises(kind, match=words):
+        ChrF().plot(value)
+    assert plt.get_fignums() == []
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ModuleNotFoundError, match=r"^plot needs matplotlib: pip install matplotlib$"):
+        ChrF().plot(torch.tensor(0.5))
