@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from torchmetrics import MetricCollection
@@ -13,6 +13,7 @@ from ngram_metrics._core.basics.output import write_file
 from ngram_metrics._core.text.messages import warn_user
 from ngram_metrics._torchmetrics.accumulator import Accumulator
 from ngram_metrics._torchmetrics.outputs import Outputs
+from ngram_metrics._torchmetrics.repeated_segments import warn_of_repeated_segments
 from ngram_metrics._torchmetrics.values import Metrics, computed_values, copy_metrics
 
 try:
@@ -45,7 +46,8 @@ class ScoresCallback(Callback):
     ``mode="max"``, in any order of the callbacks. Process 0 then writes the signatures and the samples, which are
     segments with their scores: to TensorBoard, MLflow and Comet as Markdown, to Weights & Biases as configuration and a
     table, and for a ``CSVLogger`` as files in its folder. Other loggers cannot store text: they get the signatures as
-    hyperparameters, and there is a warning. The sanity check writes nothing. See the page "Lightning".
+    hyperparameters, and there is a warning. Another warns of a ``DistributedSampler`` that repeats segments. The sanity
+    check writes nothing. See the page "Lightning".
 
     A value has the name of its metric after ``val/`` or ``test/``: ``val/chrf``, with an interval also
     ``val/chrf_low`` and ``val/chrf_high``, for ROUGE ``val/rouge_rougeL_fmeasure`` and so on. Several data loaders are
@@ -83,6 +85,7 @@ class ScoresCallback(Callback):
     ) -> None:
         self.metrics = copy_metrics(metrics)
         self.samples, self.outputs, self.details = samples, outputs, details
+        self._has_warned_of_repeats = False
         self._made: dict[tuple[str, str], _Scored] = {}
         self._scored = [self._make("val", "")]  # raises for wrong arguments
 
@@ -93,9 +96,12 @@ class ScoresCallback(Callback):
             warn_user(f"{', '.join(others)} cannot store text: the samples are not written")
 
     def on_validation_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Forget earlier segments."""
-        loaders = len(trainer.num_test_batches if trainer.testing else trainer.num_val_batches)
-        suffixes = [f"/dataloader_idx_{index}" for index in range(loaders)] if loaders > 1 else [""]
+        """Forget earlier segments, and warn once of loaders that repeat segments."""
+        if trainer.is_global_zero and not self._has_warned_of_repeats:
+            loaders = trainer.test_dataloaders if trainer.testing else trainer.val_dataloaders
+            self._has_warned_of_repeats = warn_of_repeated_segments(_flatten(loaders))
+        loader_count = len(trainer.num_test_batches if trainer.testing else trainer.num_val_batches)
+        suffixes = [f"/dataloader_idx_{index}" for index in range(loader_count)] if loader_count > 1 else [""]
         self._scored = [self._make(_stage(trainer), suffix) for suffix in suffixes]
         for _, metrics, outputs in self._scored:
             metrics.to(pl_module.device)
@@ -175,6 +181,17 @@ def _write(logger: Any, stage: str, suffix: str, outputs: Outputs, step: int) ->
         elif "CSVLogger" in kind:
             os.makedirs(os.path.join(logger.log_dir, name), exist_ok=True)
             write_file(os.path.join(logger.log_dir, name, f"{step}.md"), text)
+
+
+def _flatten(loaders: Any) -> Iterator[object]:
+    """Yield each data loader of a collection, which Lightning takes in nested lists and dicts."""
+    if isinstance(loaders, Mapping):
+        loaders = list(loaders.values())
+    if not isinstance(loaders, (list, tuple)):
+        yield loaders
+        return
+    for item in loaders:
+        yield from _flatten(item)
 
 
 def _names(logger: object) -> set[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._torchmetrics.outputs import Outputs
+from ngram_metrics._torchmetrics.repeated_segments import warn_of_repeated_segments
 from ngram_metrics._torchmetrics.values import is_ours, refuse_shared_names
 from ngram_metrics.ignite.metric import Engine, Events, IgniteMetric, OutputTransform, unchanged
 
@@ -24,7 +25,8 @@ class ScoresHandler:
     ``tb_logger.attach(evaluator, ScoresHandler(evaluator, metrics), Events.COMPLETED)``. It writes the values like
     ``tb_logger.attach_output_handler``, and the signatures and samples of the run: as Markdown to TensorBoard, MLflow
     and ClearML, as configuration and a table to Weights & Biases. In a distributed run, attach it to the logger of
-    process 0 only. See the page "ignite".
+    process 0 only; a warning says if the ``DistributedSampler`` of the engine's loader repeats segments. See the page
+    "ignite".
 
     Args:
         evaluator: the engine with the segments in its output. The handler reads each output from now on.
@@ -65,11 +67,20 @@ class ScoresHandler:
         self.tag = tag
         self._output_transform, self._step_transform = output_transform, global_step_transform
         self._outputs = Outputs(metrics, IgniteMetric, samples, outputs, details)
+        self._has_warned_of_repeats = False
         refuse_shared_names(metrics)
         # The events at which the metrics are reset, updated and computed.
-        evaluator.add_event_handler(Events.EPOCH_STARTED, self._outputs.clear)
+        evaluator.add_event_handler(Events.EPOCH_STARTED, self._start)
         evaluator.add_event_handler(Events.ITERATION_COMPLETED, self._add)
         evaluator.add_event_handler(Events.EPOCH_COMPLETED, self._finish)
+
+    def _start(self, engine: Engine) -> None:
+        """Forget earlier segments, and warn once of a loader that repeats segments."""
+        from ignite.distributed import get_rank
+
+        self._outputs.clear()
+        if get_rank() == 0 and not self._has_warned_of_repeats:
+            self._has_warned_of_repeats = warn_of_repeated_segments([engine.state.dataloader])
 
     def _add(self, engine: Engine) -> None:
         output: Any = self._output_transform(engine.state.output)
