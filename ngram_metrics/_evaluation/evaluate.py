@@ -13,7 +13,7 @@ from ngram_metrics._core.scoring.paired import Correction, Test
 from ngram_metrics._core.scoring.resampling import SEED
 from ngram_metrics._core.scoring.scorer import Metric, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
-from ngram_metrics._core.text.input_warnings import name_tokenizer_options, warn_of_unicode_form
+from ngram_metrics._core.text.input_warnings import name_tokenizer_options, warn_of_other_form
 from ngram_metrics._core.text.labels import Labels
 from ngram_metrics._core.text.messages import type_name
 from ngram_metrics._core.text.tokenizer_option import check_tokenizer
@@ -281,7 +281,8 @@ def evaluate(
 
     Warns:
         UserWarning: a bootstrap test of fewer than 50 segments, or documents; a word in composed Unicode that a
-            reference has decomposed, or the other way round.
+            reference has decomposed, or the other way round; a word that differs from one of a reference in an
+            invisible character, such as a zero-width space.
 
     Example:
         >>> import ngram_metrics
@@ -300,7 +301,7 @@ def evaluate(
     plan = checked_plan(confidence, test, correction, seed, clusters, texts)
     labels = checked_groups(groups, texts)
     for name, segments in texts.systems.items():
-        if warn_of_unicode_form(segments, texts.references, f"system {name!r}, segment"):
+        if warn_of_other_form(segments, texts.references, f"system {name!r}, segment"):
             break
     option = "a metric object in metrics= with tokenizer="
     with show_progress("segments") as progress, name_tokenizer_options(option, option):

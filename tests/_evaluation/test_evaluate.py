@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import sys
 import unicodedata
 from typing import Any
@@ -216,6 +217,34 @@ def test_a_word_in_another_unicode_form_is_warned_of_once():
     with pytest.warns(UserWarning, match=told) as seen:
         evaluate(systems, ["the cat", decomposed], "chrf", confidence=None)
     assert [warning.filename for warning in seen] == [__file__]
+
+
+INVISIBLE = ["\u200b", "\u200e", "\u200f", "\u00ad", "\ufeff"]
+
+
+@pytest.mark.parametrize("character", INVISIBLE)
+def test_a_word_with_an_invisible_character_is_warned_of_on_either_side(character):
+    marked, plain = f"guten A{character}bend", "guten Abend"
+    shown = ascii(character)[1:-1]
+    for hypotheses, wanted, words in (
+        ([plain, marked], [plain, plain], f"'A{shown}bend' and 'Abend' of the reference"),
+        ([plain, plain], [plain, marked], f"'Abend' and 'A{shown}bend' of the reference"),
+    ):
+        message = f"system 'a', segment 1: {words} differ in an invisible character, and count as different words"
+        with pytest.warns(UserWarning, match=f"^{re.escape(message)}: remove it .* text.replace") as seen:
+            evaluate({"a": hypotheses}, wanted, "chrf", confidence=None)
+        assert len(seen) == 1
+
+
+@pytest.mark.parametrize("character", INVISIBLE)
+def test_an_invisible_character_that_changes_no_match_is_not_warned_of(character):
+    for hypothesis, wanted in (
+        (f"guten A{character}bend", [f"guten A{character}bend"]),
+        (f"guten A{character}bend", [f"guten A{character}bend", "guten Abend"]),
+        (f"guten Mor{character}gen", ["guten Abend"]),
+        (f"guten {character} Abend", ["guten Abend"]),
+    ):
+        evaluate({"a": [hypothesis]}, {"r": [wanted]}, "chrf", confidence=None)
 
 
 def test_to_pandas_without_pandas_is_told(monkeypatch):

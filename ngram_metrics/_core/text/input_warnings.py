@@ -7,11 +7,11 @@ stay cheap, a check looks at only a few texts, or stops at the first correct one
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import chain, islice, product, repeat, starmap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import is_normalized
 
 from ngram_metrics._core.text.messages import NameOf, shortened, warn_user
@@ -46,6 +46,9 @@ _WORD_OF_SENTENCES = re.compile(
     "pour|los|las|del|por|para|con|não|uma|com|che|della|per|non|het|een|van|и|в|не|на|что|και|του|των|על|של|את|"
     "في|من|على|के|है|में"
 )
+#: A zero-width space, the marks of either direction, a soft hyphen and a byte order mark. Other format characters, such
+#: as the joiners of Persian and Hindi, make another word.
+_INVISIBLE = re.compile("[\u200b\u200e\u200f\u00ad\ufeff]")
 #: The ends of a sentence. Only its last word has one.
 _ENDS = (".", "!", "?", "।", "؟")
 _SENTENCE_FORM = "pass it as one text, 'the cat sat', or its words as a list in a list, [['the', 'cat', 'sat']]"
@@ -259,34 +262,64 @@ def _warn_of_unsplit_texts(option: str, hypotheses: Sequence[str], references: S
             return
 
 
-def warn_of_unicode_form(texts: Sequence[str], references: Sequence[Sequence[str]], name: str, first: int = 0) -> bool:
-    """Warn of the first word that a reference has in another Unicode form, and return whether there is one.
+class OtherForm(NamedTuple):
+    """A word that looks like a word of a reference, and is another one."""
 
-    The warning names a text by ``name`` and its index, which starts at ``first``.
+    word: str
+    reference_word: str
+
+
+def warn_of_other_form(texts: Sequence[str], references: Sequence[Sequence[str]], name: str, first: int = 0) -> bool:
+    """Warn of the first word that looks like a word of its reference, and return whether there is one.
+
+    The two words have different Unicode forms, or differ in an invisible character. The warning names a text by
+    ``name`` and its index, which starts at ``first``.
     """
-    if is_normalized("NFC", "\n".join(texts)) and is_normalized("NFC", "\n".join(chain(*references))):
+    if not may_have_other_forms(chain(texts, *references)):
         return False
     for index, (text, text_references) in enumerate(zip(texts, references, strict=True), first):
-        word = find_other_form(text, text_references)
-        if word is not None:
-            warn_user(
-                f"{name} {index}: {shortened(word)} has another Unicode form than in the reference, composed or "
-                "decomposed, and counts as another word: convert both, as by uconv -x NFC or unicodedata.normalize"
+        other_form = find_other_form(text, text_references)
+        if other_form is None:
+            continue
+        invisible = _INVISIBLE.search("".join(other_form))
+        if invisible is None:
+            difference = (
+                f"{shortened(other_form.word)} has another Unicode form than in the reference, composed or decomposed, "
+                "and counts as another word: convert both, for example with uconv -x NFC or unicodedata.normalize"
             )
-            return True
+        else:
+            difference = (
+                f"{shortened(other_form.word)} and {shortened(other_form.reference_word)} of the reference differ in "
+                "an invisible character, and count as different words: remove it from both texts, for example with "
+                f"text.replace({invisible[0]!a}, '')"
+            )
+        warn_user(f"{name} {index}: {difference}")
+        return True
     return False
 
 
-def find_other_form(text: str, references: Sequence[str]) -> str | None:
-    """Return the first word that the text and a reference have in different Unicode forms, or None."""
-    if all(is_normalized("NFC", item) for item in (text, *references)):
+def may_have_other_forms(texts: Iterable[str]) -> bool:
+    """Return whether any text is not in the form NFC, or has an invisible character."""
+    joined = "\n".join(texts)
+    return not is_normalized("NFC", joined) or _INVISIBLE.search(joined) is not None
+
+
+def find_other_form(text: str, references: Sequence[str]) -> OtherForm | None:
+    """Return the first word of the text that looks like a word of a reference and is another one, or None."""
+    if not may_have_other_forms((text, *references)):
         return None
-    reference_words = set(chain(*map(str.split, references)))
-    composed = set(map(compose, reference_words))
+    reference_words = dict.fromkeys(chain(*map(str.split, references)))
+    by_look = {_remove_invisible(word): word for word in reference_words}
     for word in text.split():
-        if word not in reference_words and compose(word) in composed:
-            return word
+        look = _remove_invisible(word)
+        if word not in reference_words and look and look in by_look:
+            return OtherForm(word, by_look[look])
     return None
+
+
+def _remove_invisible(word: str) -> str:
+    """Return the form NFC of a word, without invisible characters."""
+    return compose(_INVISIBLE.sub("", word))
 
 
 def look_swapped(preds: Any, target: Any) -> bool:

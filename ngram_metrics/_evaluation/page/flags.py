@@ -52,7 +52,7 @@ def flags_of(
         flags = Flag.EMPTY * empty + Flag.LENGTH * (unequal & ~empty)
         flags += Flag.REPEATED * (repeated[batch.hypothesis_documents] > most_repeated)
         other_forms = list(map(find_other_form, outputs, texts.references))
-        flags += Flag.FORM * np.array([word is not None for word in other_forms])
+        flags += Flag.FORM * np.array([form is not None for form in other_forms])
         if sources is not None:
             # Spaces around a text do not matter. If a reference equals the source, so may the output.
             copies = [

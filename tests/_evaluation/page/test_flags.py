@@ -62,11 +62,13 @@ def test_repetitions_are_those_that_a_loop_finds(pairs):
         ("Gro\u0308\u00dfe", ["x", "Gr\u00f6\u00dfe"], "", FORM),
         ("Gr\u00f6\u00dfe", ["Gro\u0308\u00dfe", "Gr\u00f6\u00dfe"], "", 0),
         ("Gr\u00f6\u00dfe", ["Gro\u0308sse"], "", 0),
+        ("Gr\u00f6\u200b\u00dfe", ["Gr\u00f6\u00dfe"], "", FORM),
+        ("Gr\u00f6\u00dfe", ["\ufeffGro\u0308\u00dfe"], "", FORM),
         ("die Gr\u00f6\u00dfe z\u00e4hlt", ["a Gro\u0308\u00dfe x"], "", FORM),
         ("la la la la", ["x"], "la la la la", SOURCE | REPEATED | LENGTH),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*another Unicode form")
+@pytest.mark.filterwarnings("ignore:.*another Unicode form", "ignore:.*differ in an invisible character")
 def test_an_output_is_flagged_for_what_it_is(tmp_path, output, references, source, flags):
     systems = {"one": [output, "fine", "fine"], "two": ["fine", output, "fine"]}
     evaluate(systems, {"r": [references] * 3}).write_report(tmp_path / "page.html", sources=[source] * 3)
