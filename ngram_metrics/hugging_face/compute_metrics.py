@@ -36,8 +36,8 @@ class ComputeMetrics:
     trainer passes all predictions at once, or with ``eval_do_concat_batches=False`` a list of batches. In a distributed
     run the trainer gathers the batches of all processes, each process scores all of them, and the metrics do not
     synchronize. The last batch of ``Seq2SeqTrainer`` then ends with segments of the first one. They are left out batch
-    by batch, but cannot be recognized in all predictions at once, see the page. After an error in a call, the next
-    evaluation begins without counts. If an evaluation breaks off between two calls, call ``reset``.
+    by batch, but cannot be recognized in all predictions at once, see the page. If an error ends an evaluation of a
+    trainer, the next one begins without counts. In a loop of your own, call ``reset`` after an error between two calls.
 
     Args:
         metrics: a metric, several metrics, or a ``MetricCollection``; they are copied.
@@ -89,7 +89,7 @@ class ComputeMetrics:
         self._outputs = None
         if samples or details or outputs is not None:  # otherwise metrics of other packages are allowed
             self._outputs = Outputs(named, Accumulator, samples, outputs, details)
-        self._counted = 0
+        self._counted = self._open_loops = 0
         self._is_finished = self._is_attached = False
 
     def __call__(self, prediction: EvalPrediction, compute_result: bool | None = None) -> dict[str, float]:
@@ -111,7 +111,11 @@ class ComputeMetrics:
                 metrics that write one name; without a tokenizer, a metric with an option for text.
         """
         is_last = compute_result is None or compute_result
-        if self._is_finished:  # the outputs of the last evaluation have been written
+        open_loops = _count_open_loops()
+        # If a loop began after the last batch and no other ended, an error has ended the evaluation of the last batch.
+        was_aborted = open_loops > self._open_loops
+        self._open_loops = open_loops
+        if self._is_finished or compute_result is None or was_aborted:
             self.reset()
         try:
             for batch in _batches(prediction):
@@ -260,6 +264,15 @@ def _to_tensor(ids: object) -> Tensor:
     return tensor
 
 
+def _count_open_loops() -> int:
+    """Return how many loops over accelerate's loaders have begun and not come to their end, as after an error."""
+    if "accelerate" not in sys.modules:
+        return 0
+    from accelerate.state import GradientState
+
+    return len(GradientState().dataloader_references)
+
+
 def _count_unrepeated(size: int) -> int | None:
     """Return how many segments of the last batch, gathered from all processes, are not repeats, or None for all."""
     # Several processes repeat segments to fill the last batch. Trainer leaves repeats out, by accelerate's
@@ -322,8 +335,9 @@ class Reward:
         """Score completions from the arguments that the trainer passes by name.
 
         Args:
-            completions: texts or conversations. Of a conversation the last message is read, also in references. A
-                completion without content, such as a tool call, is an empty text.
+            completions: texts or conversations. Of a conversation the last message of the assistant is read, also in
+                references, and of a content in several parts those of the type text. A completion without text,
+                such as a tool call, is an empty text.
             completion_ids: the ids of the completions.
             columns: the columns of the data set, each with one item per completion.
 
@@ -372,15 +386,32 @@ def _texts(reference: object, name: str) -> str | list[str] | None:
 
 
 def _text(source: object, name: str, without_content: str | None = None) -> str:
-    """Return text, or the text of the last message of a conversation. ``name`` is for errors."""
+    """Return text, or the text of a conversation, see ``_answer``. ``name`` is for errors."""
     refuse_missing(source, name)
     text = source
-    if isinstance(source, Sequence) and len(source) and isinstance(source[-1], Mapping):
-        text = source[-1].get("content")
+    if isinstance(source, (list, tuple)) and source and all(isinstance(message, Mapping) for message in source):
+        text = _answer(source)
         text = without_content if text is None else text
     if not isinstance(text, str):
-        raise TypeError(f"{name} is {shortened(source)}: expected text, or messages of which the last has text")
+        raise TypeError(
+            f"{name} is {shortened(source)}: expected text, or messages of which the assistant's last one has text"
+        )
     return text
+
+
+def _answer(messages: Sequence[Mapping[str, Any]]) -> object:
+    """Return the text of the assistant's last message, None if it has none, or the content if it is no text.
+
+    A message without a role is the assistant's. The parts of a content that have the type text are joined.
+    """
+    contents = [message.get("content") for message in messages if message.get("role", "assistant") == "assistant"]
+    content = contents[-1] if contents else None
+    if not isinstance(content, (list, tuple)) or not all(isinstance(part, Mapping) for part in content):
+        return content
+    texts = [part.get("text") for part in content if part.get("type") == "text"]
+    if not texts:
+        return None
+    return "".join(texts) if all(isinstance(text, str) for text in texts) else content
 
 
 def _never() -> bool:

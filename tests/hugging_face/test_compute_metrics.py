@@ -86,6 +86,51 @@ def test_an_evaluation_that_breaks_off_leaves_no_counts(tokenizer, prediction, c
         assert compute_metrics(prediction) == expected
 
 
+def test_batches_before_all_predictions_at_once_are_those_of_an_aborted_evaluation(tokenizer, prediction):
+    compute_metrics = ComputeMetrics(ChrF(), tokenizer)
+    swapped = transformers.EvalPrediction(prediction.predictions[[2, 1, 0]], prediction.label_ids)
+    compute_metrics(swapped, compute_result=False)
+    assert compute_metrics(prediction) == ComputeMetrics(ChrF(), tokenizer)(prediction)
+
+
+def test_a_trainer_leaves_no_counts_of_an_aborted_evaluation(tokenizer, tmp_path):
+    """The error comes from the model, between two calls of the metrics."""
+    pytest.importorskip("accelerate", reason="the trainers need accelerate")
+
+    class Copying(transformers.Trainer):
+        failing_at: int | None = None
+        step = 0
+
+        def prediction_step(self, model, inputs, *options, **keywords):
+            self.step += 1
+            if self.step == self.failing_at:
+                raise MemoryError
+            return None, inputs["input_ids"], inputs["labels"]
+
+    copying = Copying(
+        model=torch.nn.Linear(1, 1),
+        args=transformers.TrainingArguments(
+            str(tmp_path),
+            per_device_eval_batch_size=1,
+            batch_eval_metrics=True,
+            remove_unused_columns=False,
+            report_to="none",
+            use_cpu=True,
+        ),
+        data_collator=transformers.DataCollatorForSeq2Seq(tokenizer),
+        compute_metrics=ComputeMetrics(ChrF(), tokenizer),
+    )
+    right = [{"input_ids": tokenizer(text).input_ids, "labels": tokenizer(text).input_ids} for text in TEXTS]
+    wrong = [{"input_ids": tokenizer("x").input_ids, "labels": tokenizer(text).input_ids} for text in TEXTS]
+    for failing_at in (3, 2, 1):
+        copying.step, copying.failing_at = 0, failing_at
+        with pytest.raises(MemoryError):
+            copying.evaluate(wrong)
+        copying.failing_at = None
+        for _ in range(2):
+            assert copying.evaluate(right)["eval_ChrF"] == 1
+
+
 @pytest.mark.parametrize("tuples", [False, True])
 def test_a_list_of_batches_is_read_as_batches(tokenizer, prediction, tuples):
     compute_metrics = ComputeMetrics(Bleu(), tokenizer)
@@ -307,7 +352,7 @@ def test_one_value_of_several_is_the_reward():
     assert reward.__name__ == "rougeL_recall"
 
 
-NO_TEXT = "expected text, or messages of which the last has text$"
+NO_TEXT = "expected text, or messages of which the assistant's last one has text$"
 
 
 @pytest.mark.parametrize(
@@ -324,11 +369,22 @@ NO_TEXT = "expected text, or messages of which the last has text$"
         ),
         *(
             ({"completions": ["a", text], "reference": ["a", "a"]}, TypeError, f"^completion 1 is .*: {NO_TEXT}")
-            for text in (conversation([{"type": "text", "text": "a"}]), [])
+            for text in (
+                conversation(5),
+                conversation(["a"]),
+                conversation([{"type": "text", "text": None}]),
+                ["a", {"role": "assistant", "content": "a"}],
+                [],
+            )
         ),
         *(
             ({"completions": ["a"], "reference": [text]}, TypeError, f"^the reference of completion 0 is .*: {NO_TEXT}")
-            for text in (conversation(None), [])
+            for text in (
+                conversation(None),
+                conversation([{"type": "image"}]),
+                [{"role": "user", "content": "a"}],
+                [],
+            )
         ),
         (
             {"completions": ["a"], "reference": []},
@@ -356,8 +412,28 @@ def test_as_many_ids_as_references_are_rewarded(given):
 
 def test_a_completion_without_content_is_an_empty_text():
     called = [{"role": "assistant", "tool_calls": ["search"]}]
-    completions = [conversation(None), called, conversation("a b")]
-    assert Reward(ChrF())(completions=completions, reference=["a b"] * 3) == [0, 0, 1]
+    pictured = conversation([{"type": "image"}])
+    completions = [conversation(None), called, pictured, conversation("a b")]
+    assert Reward(ChrF())(completions=completions, reference=["a b"] * 4) == [0, 0, 0, 1]
+
+
+def test_the_text_of_a_tool_is_not_rewarded():
+    asking = {"role": "assistant", "content": None, "tool_calls": ["search"]}
+    found = {"role": "tool", "content": "a b"}
+    answering = {"role": "assistant", "content": "a b"}
+    completions = [[asking, found], [asking, found, answering], [answering, asking, found], [answering, found]]
+    assert Reward(ChrF())(completions=completions, reference=["a b"] * 4) == [0, 1, 0, 1]
+    assert Reward(ChrF())(completions=["a b"], reference=[[answering, found]]) == [1]
+
+
+def test_a_message_without_a_role_is_the_assistants():
+    assert Reward(ChrF())(completions=[[{"content": "a b"}]], reference=[[{"content": "a b"}]]) == [1]
+
+
+def test_the_texts_of_a_content_in_parts_are_joined():
+    parts = [{"type": "text", "text": "the c"}, {"type": "image"}, {"type": "text", "text": "at sat"}]
+    completions, references = [conversation(parts), "the cat sat"], ["the cat sat", conversation(parts)]
+    assert Reward(ChrF())(completions=completions, reference=references) == [1, 1]
 
 
 def test_a_metric_of_several_values_is_no_reward():
