@@ -275,7 +275,8 @@ def number_padded(
     """Number padded ids, hypotheses ``(segments, width)`` and references ``(segments, references, width)``.
 
     Negative and ``dropped`` ids are not tokens. A ``separator``, which may be negative, ends a sentence. A row without
-    tokens and separators is a missing reference. A segment without any reference gets an empty one.
+    tokens and separators is a missing reference, and so is a row without tokens if the ``separator`` is ``dropped``. A
+    segment without any reference gets an empty one.
     """
     segments, count, width = references.shape
     middle = hypotheses.shape[1]
@@ -287,11 +288,14 @@ def number_padded(
     is_kept = ids >= 0
     for padding in dropped:
         is_kept &= ids != padding
+    in_references = is_kept[:, middle + 1 :].reshape(by_reference)  # a view
     if separator is not None:
         ends_sentence = ids == separator
+        if separator in dropped:
+            has_tokens = np.any(in_references[..., :-1], -1)
+            ends_sentence[:, middle + 1 :].reshape(by_reference)[~has_tokens] = False
         is_kept |= ends_sentence
-    in_references = is_kept[:, middle + 1 :].reshape(by_reference)[..., :-1]
-    is_present = np.any(in_references, -1)  # (segments, references)
+    is_present = np.any(in_references[..., :-1], -1)  # (segments, references)
     is_present[:, :1] |= ~is_present.any(1, keepdims=True)
     # Negative ids are dropped anyway, and ids below -1 would have to be sorted.
     ids, bound = _number_values(np.maximum(ids, -1, out=ids))

@@ -121,8 +121,8 @@ def pad_batch(
     """Drop the ids that are not tokens from padded ids ``(segments, width)`` and ``(segments, references, width)``.
 
     Negative ids, ``dropped`` ids and the ``separator`` of sentences are not tokens. A row without tokens and separators
-    is a missing reference. A segment without any reference gets an empty one, because an error would have to wait for
-    the device.
+    is a missing reference, and so is a row without tokens if the ``separator`` is ``dropped``. A segment without any
+    reference gets an empty one, because an error would have to wait for the device.
     """
     ends_sentence = None
     if separator is not None and separator not in dropped:

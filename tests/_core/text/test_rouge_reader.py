@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from layouts import apart, encoded, numbered_segments, read_batch, segments_of
 
 from ngram_metrics._core.counting.batch import END_OF_SENTENCE, FIRST_TOKEN
+from ngram_metrics._core.counting.padded_batch import pad_batch
 from ngram_metrics._core.text.rouge_reader import RougeReader
 
 #: Only "\n" ends a line; the others part words alone.
@@ -80,6 +81,21 @@ def test_the_separator_splits_where_it_is_padding_too(make):
     reader, sides = RougeReader(sentence_separator_id=9, pad_id=9), (make([[1, 2, 9, 3, 4]]), make([[3, 4, 9, 1, 2]]))
     assert sentences_read(reader, *sides) == [[[[0, 1], [2, 3]], [[[2, 3], [0, 1]]]]]
     assert encoded(reader, *sides) == [[[0, 1, 2, 3], [[2, 3, 0, 1]]]]
+
+
+@pytest.mark.parametrize(("pad_id", "counts"), [(9, [1, 2, 1]), (0, [2, 2, 2])])
+def test_a_row_of_separators_is_a_missing_reference_if_they_are_padding_too(pad_id, counts):
+    """Both engines agree. A segment without any reference has an empty one."""
+    hypotheses = torch.tensor([[5, 9, 6]] * 3)
+    references = torch.tensor([[[9, 9, 9], [5, 9, 6]], [[6, 9, 5], [7, 9, 9]], [[9, 9, 9], [9, 9, 9]]])
+    reader = RougeReader(sentence_separator_id=9, pad_id=pad_id)
+    (_, sentences) = read_batch(reader, hypotheses, references)
+    assert sentences.count_references().tolist() == counts
+    assert split(segments_of(sentences)[0][1][-1]) == [[5], [6]]
+    in_torch = pad_batch(hypotheses, references, (pad_id,), 9)
+    assert in_torch.count_references().tolist() == counts
+    of_words = read_batch(RougeReader(sentence_separator_id=9, pad_id=pad_id, sentences=False), hypotheses, references)
+    assert of_words[0].count_references().tolist() == counts
 
 
 PREDS, TARGET = ["a", "b c"], [["d"], ["e", "f\nwrong g"]]
