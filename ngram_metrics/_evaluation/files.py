@@ -121,7 +121,7 @@ def _take_field(name: str, values: Iterable[Any], field: str, may_be_lists: bool
 def read_outputs(systems: object) -> tuple[dict[str, list[str]], list[list[str]], list[str] | None]:
     """Return the hypotheses of each file by name, and the references and the sources of the segments.
 
-    The sources are None if the files have none.
+    The sources are None if the files have none. A segment without a source has an empty one if another has a source.
 
     Raises:
         TypeError: an object that is neither a folder nor a mapping of names to files.
@@ -160,7 +160,8 @@ def _read_output(path: str) -> tuple[list[str], list[list[str]], list[str] | Non
     values = list(_parse_lines(path, _split_file(path)))
     hypotheses = _take_field(path, values, "hypothesis")
     references = _take_field(path, values, "references", may_be_lists=True)
-    try:
-        return hypotheses, references, _take_field(path, values, "source")
-    except ValueError:  # the file has no sources
+    if all(value.get("source") is None for value in values):
         return hypotheses, references, None
+    # The steps of a training may return sources for some batches only.
+    with_sources = [value if value.get("source") is not None else {**value, "source": ""} for value in values]
+    return hypotheses, references, _take_field(path, with_sources, "source")

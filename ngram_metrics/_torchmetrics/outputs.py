@@ -82,10 +82,11 @@ class Outputs:
         """Forget all segments."""
         self.segments = []
 
-    def add(self, preds: Hypotheses, target: References, sources: Sequence[str] | None = None) -> None:
+    def add(self, preds: Hypotheses, target: References, sources: Sequence[str | None] | None = None) -> None:
         """Score a batch as ``update`` takes it, and keep it.
 
-        Raises ValueError for several hypotheses per segment, or for another number of sources than of segments.
+        Raises ValueError for several hypotheses per segment, or for another number of sources than of segments, and
+        TypeError for a source that is neither text nor None.
         """
         if not self.is_kept or not len(preds):
             return
@@ -98,11 +99,7 @@ class Outputs:
                 title: scores.tolist() for title, scores in _score_segments(name, metric, preds, target).items()
             }
         if sources is not None:
-            columns = {"source": [sources] if isinstance(sources, str) else sources, **columns}
-            if len(columns["source"]) != len(hypotheses):
-                raise ValueError(
-                    f"{pluralize(len(hypotheses), 'segment')} and {len(sources)} sources: expected as many"
-                )
+            columns = {"source": _checked_sources(sources, len(hypotheses)), **columns}
         self.segments += [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def finish(self, is_shared: bool = True) -> None:
@@ -134,8 +131,8 @@ class Outputs:
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns of ``rows``."""
-        return ["line", *self.segments[0]] if self.segments else []
+        """The names of the columns of ``rows``. There are sources if any segment has one."""
+        return ["line", *max(self.segments, key=len)] if self.segments else []
 
     @property
     def rows(self) -> list[list[str | float]]:
@@ -145,8 +142,10 @@ class Outputs:
         """
         lines = range(len(self.segments))
         worst = sorted(lines[self._samples :], key=lambda line: _numbers(self.segments[line])[0])[: self._samples]
+        titles = self.columns[1:]
         return [
-            [line + 1, *map(_make_visible, self.segments[line].values())] for line in (*lines[: self._samples], *worst)
+            [line + 1, *(_make_visible(self.segments[line].get(title, "")) for title in titles)]
+            for line in (*lines[: self._samples], *worst)
         ]
 
     def markdown(self) -> str:
@@ -197,6 +196,17 @@ def _arithmetic(metric: Any) -> tuple[Any, list[Any]]:
 def _whole(part: Any) -> Any:
     """Return the metric with all values of an item."""
     return part.whole if isinstance(part, Item) else part
+
+
+def _checked_sources(sources: Sequence[str | None], segments: int) -> list[str]:
+    """Return the source of each segment, empty for None, or raise TypeError or ValueError."""
+    listed = [sources] if isinstance(sources, str) else list(sources)
+    if len(listed) != segments:
+        raise ValueError(f"{pluralize(segments, 'segment')} and {len(listed)} sources: expected as many")
+    for index, source in enumerate(listed):
+        if source is not None and not isinstance(source, str):
+            raise TypeError(f"the source of segment {index} is {type_name(source)}: expected a text, or None")
+    return ["" if source is None else source for source in listed]
 
 
 def _score_segments(name: str, metric: Any, preds: Hypotheses, target: References) -> dict[str, Tensor]:

@@ -27,7 +27,7 @@ def _repeats_segments(loader: object) -> bool:
     return any(
         isinstance(sampler, DistributedSampler)
         and not isinstance(sampler, UnrepeatedSampler)
-        and sampler.total_size > len(sampler.dataset)  # never with drop_last=True
+        and sampler.total_size > len(sampler.dataset)  # type: ignore[arg-type]  # never with drop_last=True
         for sampler in _samplers(loader)
     )
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from report_pages import data_of
 
 from ngram_metrics import evaluate
 
@@ -38,6 +39,17 @@ def test_the_steps_of_a_folder_are_systems_in_their_order(tmp_path: Path):
     assert "il dormait" not in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("others", ["", '"source": null, '])
+def test_a_segment_without_a_source_leaves_the_others_theirs(others: str, tmp_path: Path):
+    rest = '"hypothesis": "a b", "references": ["a b"]}\n'
+    (tmp_path / "step-1.jsonl").write_text('{"source": "le chat", ' + rest + "{" + others + rest)
+    evaluate(tmp_path, metrics="chrf", confidence=None).write_report(tmp_path / "page.html")
+    assert data_of(tmp_path / "page.html")["sources"] == ["le chat", ""]
+    (tmp_path / "step-1.jsonl").write_text(("{" + others + rest) * 2)
+    evaluate(tmp_path, metrics="chrf", confidence=None).write_report(tmp_path / "page.html")
+    assert data_of(tmp_path / "page.html")["sources"] is None
+
+
 @pytest.mark.parametrize("references", [[["a", "b", "c"]] * 3, [["a"], ["b", "c"], ["d"]]], ids=["equal", "ragged"])
 def test_files_of_several_runs_have_names_and_several_references(references: list[list[str]], tmp_path: Path):
     files = {run: write(tmp_path / run, references) / "step-500.jsonl" for run in ("base", "tuned")}
@@ -54,6 +66,7 @@ def test_files_of_several_runs_have_names_and_several_references(references: lis
         ('{"hypothesis": "a", "references": []}', r"line 2: 'references' is \[\]"),
         ('{"hypothesis": "a", "references": [1]}', "line 2: 'references' is "),
         ('{"hypothesis": null, "references": ["b"]}', "line 2: 'hypothesis' is None"),
+        ('{"source": 5, "hypothesis": "a", "references": ["b"]}', "line 2: 'source' is 5: expected a string"),
         ('{"references": ["b"]}', "line 2: .* has no field 'hypothesis'"),
         ("the cat", "line 2: 'the cat' is not JSON"),
     ],

@@ -224,3 +224,20 @@ def test_another_number_of_sources_is_refused():
         outputs.add(HYPOTHESES, REFERENCES, ["a", "b"])
     outputs.add("a text", ["a reference", "another"], "its source")
     assert outputs.rows[0][1:4] == ["its source", "a text", "a reference\nanother"]
+
+
+def test_a_segment_without_a_source_has_an_empty_one():
+    outputs = Outputs({"chrf": ChrF()}, Accumulator, 5)
+    outputs.add(["a"], ["a"])
+    outputs.add(["b", "c"], ["b", "c"], ["its source", None])
+    assert outputs.columns == ["line", "source", "hypothesis", "references", "chrf"]
+    assert outputs.rows == [[1, "", "a", "a", 1.0], [2, "its source", "b", "b", 1.0], [3, "", "c", "c", 1.0]]
+    _, *rows = cells(outputs.markdown())
+    assert [row[1] for row in rows] == ["", "its source", ""]
+
+
+def test_a_source_that_is_no_text_is_refused():
+    outputs = Outputs({"chrf": ChrF()}, Accumulator, 5)
+    with pytest.raises(TypeError, match=r"^the source of segment 1 is a Tensor: expected a text, or None$"):
+        outputs.add(["a", "b"], ["a", "b"], ["its source", torch.ones(2)])
+    assert outputs.segments == []
