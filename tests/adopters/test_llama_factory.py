@@ -1,10 +1,10 @@
-"""What LLaMA-Factory and ms-swift compute: the recipe of docs/guides/llama_factory.md gives the four values."""
+"""What LLaMA-Factory and ms-swift compute: the recipe of docs/guides/hosts.md gives the four values."""
 
 from statistics import fmean
 
 import numpy as np
 import pytest
-from documentation import DOCS, blocks
+from documentation import run_recipe
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from transformers import EvalPrediction
 
@@ -48,9 +48,7 @@ def scores_of_llama_factory(written: str, reference: str) -> dict[str, float]:
 
 
 def test_the_four_values_are_equal_in_its_protocol():
-    names: dict = {}
-    exec("".join(blocks(DOCS / "guides" / "llama_factory.md", "python")), names)
-    compute_metrics = names["similarity"](Characters())
+    compute_metrics = run_recipe("LLaMA-Factory and ms-swift")["similarity"](Characters())
     for start in range(len(TEXTS)):
         written, references = zip(*TEXTS[start : start + 1], strict=True)
         batch = EvalPrediction(padded(written, Characters.pad_token_id), padded(references, -100))

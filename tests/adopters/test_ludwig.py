@@ -1,4 +1,4 @@
-"""Ludwig derives from the metric and from its own class, which gathers in ``sync_context``."""
+"""Ludwig's metrics derive from the metric and from a class of its own, which gathers in ``sync_context``."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -6,12 +6,14 @@ from itertools import chain
 from typing import Any
 
 import pytest
+from documentation import run_recipe
 from ranks import on_ranks
 from torch import distributed
 from torchmetrics import Metric
+from torchmetrics.text import BLEUScore
 from torchmetrics.utilities.distributed import gather_all_tensors
 
-from ngram_metrics import Bleu, ROUGEScore
+from ngram_metrics import Bleu
 from ngram_metrics.functional import bleu_score, rouge_score
 
 #: The hypotheses and references of each process.
@@ -37,18 +39,12 @@ class LudwigMetric(Metric):
         self.unsync(should_unsync=self._is_synced and should_unsync)
 
 
-class BLEUScoreMetric(Bleu, LudwigMetric):
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__()
-
-
-class ROUGEScoreMetric(ROUGEScore, LudwigMetric):
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__()
+RECIPE = run_recipe("Ludwig", LudwigMetric=LudwigMetric)
 
 
 def compute() -> dict[str, float]:
-    bleu, rouge = BLEUScoreMetric(average="none"), ROUGEScoreMetric()
+    # Ludwig passes the parameters of all its metrics.
+    bleu, rouge = RECIPE["BLEUScoreMetric"](average="none"), RECIPE["ROUGEScoreMetric"](average="none")
     for metric in (bleu, rouge):
         metric.update(*SHARES[distributed.get_rank()])
     return {"bleu": bleu.compute().item(), **{name: value.item() for name, value in rouge.compute().items()}}
@@ -60,3 +56,11 @@ def test_two_processes_compute_the_values_of_all_data():
     expected |= {name: value.item() for name, value in rouge_score(hypotheses, references).items()}
     for values in on_ranks(compute, size=len(SHARES)):
         assert values == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_number_of_torchmetrics_can_be_kept():
+    hypotheses, references = ([*chain(*side)] for side in zip(*SHARES, strict=True))
+    metric = Bleu(tokenizer=None, smooth="none")
+    metric.update(hypotheses, references)
+    theirs = BLEUScore()(hypotheses, [[text] for text in references])
+    assert metric.compute().item() == pytest.approx(theirs.item(), rel=1e-6)  # it computes in float32

@@ -1,39 +1,43 @@
-"""NeMo derives from the metric: each segment has a tokenizer of its own, and the parts of the score are logged."""
-
-from collections.abc import Sequence
+"""NeMo reads each segment by the tokenizer of its language, and adds up the counts of all languages."""
 
 import pytest
 import torch
+from documentation import run_recipe
 from sacrebleu.metrics import BLEU
-
-from ngram_metrics import Bleu
+from torchmetrics.functional.text.bleu import _bleu_score_compute, _bleu_score_update
 
 TEXTS = [
     ("13a", "The cat sat on a mat, and slept.", "The cat sat on the mat and slept."),
     ("zh", "我们昨天在河边看见白鹭。", "我们昨天在河边看见了白鹭。"),
+    ("13a", "It rained.", "It rained all day."),
 ]
 READ = {name: BLEU(tokenize=name).tokenizer for name in ("13a", "zh")}
 
 
-class SegmentTokenizers(Bleu):
-    def update(self, hypotheses: Sequence[str], references: Sequence[str], tokenizers: Sequence[str]) -> None:
-        read = [READ[name] for name in tokenizers]
-        preds = [tokenize(text).split() for tokenize, text in zip(read, hypotheses, strict=True)]
-        target = [[tokenize(text).split()] for tokenize, text in zip(read, references, strict=True)]
-        super().update(preds, target)
-
-    def compute(self) -> dict[str, torch.Tensor]:
-        names = ("matches", "totals", "hypothesis_length", "reference_length")
-        parts = self.details()
-        return {"bleu": super().compute(), **{f"bleu_{name}": parts[name] for name in names}}
-
-
-def test_each_segment_is_read_by_its_own_tokenizer():
-    metric = SegmentTokenizers()
+def values_of_the_recipe() -> dict[str, float | list[float]]:
+    metric = run_recipe("NeMo")["metric"]
     for name, hypothesis, reference in TEXTS:
         metric.update([hypothesis], [reference], tokenizers=[name])
-    values = {name: value.tolist() for name, value in metric.compute().items()}
-    split = [[READ[name](text) for text in texts] for name, *texts in TEXTS]
-    theirs = BLEU(tokenize="none").corpus_score([one for one, _ in split], [[other for _, other in split]])
+    return {name: value.tolist() for name, value in metric.compute().items()}
+
+
+def test_the_score_is_that_of_the_words_of_all_languages():
+    values = values_of_the_recipe()
+    hypotheses, references = ([READ[name](texts[side]) for name, *texts in TEXTS] for side in (0, 1))
+    theirs = BLEU(tokenize="none", smooth_method="none").corpus_score(hypotheses, [references])
     assert values.pop("bleu") == pytest.approx(theirs.score / 100, rel=1e-12)
     assert [*values.values()] == [theirs.counts, theirs.totals, theirs.sys_len, theirs.ref_len]
+
+
+def test_the_score_is_nemos_within_float32():
+    """``BLEU.update`` of nemo/collections/asr/metrics/bleu.py of NeMo 2.6 calls torchmetrics for each segment."""
+    matches, totals = torch.zeros(4), torch.zeros(4)
+    lengths = torch.tensor(0.0), torch.tensor(0.0)
+    for name, hypothesis, reference in TEXTS:
+
+        def words(text: str, name: str = name) -> list[str]:
+            return READ[name](text).split()
+
+        lengths = _bleu_score_update([hypothesis], [[reference]], matches, totals, *lengths, 4, words)
+    theirs = _bleu_score_compute(*lengths, matches, totals, 4, [0.25] * 4, False)
+    assert values_of_the_recipe()["bleu"] == pytest.approx(theirs.item(), rel=1e-6)

@@ -3,6 +3,7 @@
 import importlib
 import re
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -13,8 +14,30 @@ BLOCK = re.compile(r"^( *)```([\w-]*)[^\n]*\n(.*?)^\1```$", re.MULTILINE | re.DO
 
 def blocks(page: Path, language: str) -> list[str]:
     """The blocks of a language, without the indentation of a list they stand in."""
-    found = BLOCK.findall(page.read_text(encoding="utf-8"))
+    return blocks_of(page.read_text(encoding="utf-8"), language)
+
+
+def blocks_of(text: str, language: str) -> list[str]:
+    """The blocks of a language in a part of a page."""
+    found = BLOCK.findall(text)
     return [re.sub(f"^{indent}", "", code, flags=re.MULTILINE) for indent, of, code in found if of == language]
+
+
+def recipes(page: Path) -> dict[str, list[str]]:
+    """The blocks of Python of each section of a page, by the title of the section."""
+    _, *parts = re.split("^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    sections = {part.splitlines()[0]: blocks_of(part, "python") for part in parts}
+    return {title: code for title, code in sections.items() if code}
+
+
+def run_recipe(title: str, **names: Any) -> dict[str, Any]:
+    """Run the blocks of a section of docs/guides/hosts.md, and return what they define.
+
+    ``names`` are those that the host's own file has at this place.
+    """
+    for code in recipes(DOCS / "guides" / "hosts.md")[title]:
+        exec(compile(code, f"{title} of hosts.md", "exec"), names)
+    return names
 
 
 def public_names() -> list[str]:

@@ -1,0 +1,79 @@
+"""SpeechBrain's statistics of a stage: those of all processes, each of which validates its share."""
+
+from typing import Any
+
+import pytest
+import torch
+from documentation import run_recipe
+from ranks import on_ranks
+from sacrebleu.metrics import BLEU
+from systems import output, references
+
+from ngram_metrics import Bleu
+
+REFERENCES = references(31), output(references(31), 0.1, seed=2)
+WRITTEN = output(REFERENCES[0], 0.2, seed=1)
+UTTERANCES = [
+    {"id": str(number), "predict": written, "targets": [first, second]}
+    for number, (written, first, second) in enumerate(zip(WRITTEN, *REFERENCES, strict=True))
+]
+
+
+def stage_value() -> dict[str, Any]:
+    """Evaluate by a Brain, and return its value, and how many utterances this process had."""
+    import speechbrain
+
+    recipe = run_recipe("SpeechBrain")
+
+    class Recognizer(speechbrain.Brain):
+        def compute_forward(self, batch: dict[str, Any], stage: Any) -> list[str]:
+            return batch["predict"]
+
+        def compute_objectives(self, predictions: list[str], batch: dict[str, Any], stage: Any) -> torch.Tensor:
+            # The loader has turned the references of each utterance into a list for each reference.
+            self.bleu_metric.append(batch["id"], predictions, batch["targets"])
+            return torch.zeros(())
+
+        def on_stage_start(self, stage: Any, epoch: int | None = None) -> None:
+            self.bleu_metric = recipe["CorpusStats"](Bleu())
+
+        def on_stage_end(self, stage: Any, stage_loss: float, epoch: int | None = None) -> None:
+            self.value = self.bleu_metric.summarize("BLEU")
+
+    brain = Recognizer(modules={"decoder": torch.nn.Linear(1, 1)}, run_opts={"device": "cpu"})
+    loader = recipe["share_of_each_process"](UTTERANCES)
+    brain.evaluate(UTTERANCES, test_loader_kwargs=loader, progressbar=False)
+    return {"value": brain.value, "utterances": len(brain.bleu_metric.ids)}
+
+
+@pytest.fixture(autouse=True)
+def _speechbrain() -> None:
+    pytest.importorskip("speechbrain")
+
+
+def expected_value() -> float:
+    return BLEU().corpus_score(WRITTEN, REFERENCES).score
+
+
+def test_a_stage_has_the_value_of_sacrebleu():
+    assert stage_value() == {"value": pytest.approx(expected_value(), rel=1e-12), "utterances": len(UTTERANCES)}
+
+
+@pytest.mark.programs
+def test_two_processes_have_the_value_of_all_utterances():
+    values = on_ranks(stage_value, size=2)
+    assert [value["utterances"] for value in values] == [16, 15]
+    assert [value["value"] for value in values] == pytest.approx([expected_value()] * 2, rel=1e-12)
+
+
+def test_a_stage_begins_without_the_utterances_of_the_last_one(tmp_path):
+    stats = run_recipe("SpeechBrain")["CorpusStats"](Bleu())
+    stats.append(["first"], ["the cat sat on the mat"], [["the cat is on the mat"]])
+    stats.clear()
+    stats.append(["second"], ["it rains in the old town"], [["it rains in the old town"]])
+    assert stats.ids == ["second"]
+    assert stats.summarize() == {"BLEU": pytest.approx(100)}
+    with open(tmp_path / "stats.txt", "w+", encoding="utf-8") as file:
+        stats.write_stats(file)
+        file.seek(0)
+        assert file.read().startswith("{'BLEU': 100")
