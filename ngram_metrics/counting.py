@@ -30,10 +30,12 @@ from ngram_metrics._core.basics.option_checks import checked_order, pad_ids, ref
 from ngram_metrics._core.basics.tensors import copy_to, to_tensor
 from ngram_metrics._core.counting.batch import Integers
 from ngram_metrics._core.counting.ngram_counts import count_each_ngram
-from ngram_metrics._core.text.input_forms import PaddedSegments, Segments, read, read_documents
+from ngram_metrics._core.text.id_lists import flatten_ids
+from ngram_metrics._core.text.input_forms import read, read_documents
 from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.messages import shortened
-from ngram_metrics._core.text.reader import WordReader, flatten_ids
+from ngram_metrics._core.text.reader import WordReader
+from ngram_metrics._core.text.segments import PaddedSegments, Segments
 
 if TYPE_CHECKING:
     from ngram_metrics._core.scoring.measure import AnyBatch

@@ -20,9 +20,10 @@ from ngram_metrics._core.basics.output import write_file
 from ngram_metrics._core.basics.tensors import to_tensor
 from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.text.foreign_values import tensor_types
-from ngram_metrics._core.text.input_forms import Segments, read
+from ngram_metrics._core.text.input_forms import read
 from ngram_metrics._core.text.input_types import Document, Hypotheses, References
 from ngram_metrics._core.text.messages import pluralize, type_name, visible
+from ngram_metrics._core.text.segments import Segments
 from ngram_metrics._torchmetrics.values import Item, computes_several, is_ours
 
 #: Markup characters in a line of Markdown or HTML. In TensorBoard a backslash does not escape all of them.
@@ -229,7 +230,7 @@ def _texts(preds: Hypotheses, target: References, padding: Sequence[int]) -> tup
     references: Iterable[Iterable[Document]] = segments.references  # of padded ids
     if isinstance(segments, Segments):
         remaining = iter(segments.references)
-        references = [list(islice(remaining, count)) for count in segments.counts]
+        references = [list(islice(remaining, count)) for count in segments.reference_counts]
     texts = [[_text(document, padding) for document in documents] for documents in references]
     if not isinstance(segments, Segments):  # a row of padding is not a reference, unless it is the only one
         texts = [list(filter(None, documents)) or [""] for documents in texts]

@@ -24,8 +24,8 @@ from torch import Tensor, distributed
 
 from ngram_metrics._core.basics.tensors import host_counts
 from ngram_metrics._core.scoring.settings_digest import digest
-from ngram_metrics._core.text.input_forms import Kind
 from ngram_metrics._core.text.messages import type_name
+from ngram_metrics._core.text.segments import Kind
 
 #: A state. The rows are a list, or one tensor after a sync has joined them.
 State: TypeAlias = Tensor | list[Tensor]

@@ -17,8 +17,8 @@ from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.basics.option_checks import checked_bool, refuse_average_none, refuse_equal_names
 from ngram_metrics._core.scoring.scorer import scorer_of
 from ngram_metrics._core.text.foreign_values import list_column, refuse_missing
-from ngram_metrics._core.text.input_forms import is_dense, to_tensor_or_list
 from ngram_metrics._core.text.messages import pluralize, shortened, warn_user
+from ngram_metrics._core.text.padded_segments import is_dense, to_tensor_or_list
 from ngram_metrics._torchmetrics.accumulator import Accumulator
 from ngram_metrics._torchmetrics.outputs import Outputs
 from ngram_metrics._torchmetrics.values import Item, Metrics, computed_values, copy_metrics

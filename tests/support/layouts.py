@@ -10,7 +10,6 @@ from typing import Any
 import torch
 
 from ngram_metrics._core.counting.batch import FIRST_TOKEN, Batch
-from ngram_metrics._core.text.input_forms import read
 from ngram_metrics._core.text.reader import Reader
 
 Ids = Sequence[int]
@@ -61,7 +60,7 @@ def padded(batch: Sequence[Segment], gaps: bool = False) -> tuple[torch.Tensor, 
 
 def read_batch(reader: Reader, preds: Any, target: Any) -> Any:
     """Hypotheses and references as a metric gets them: a batch for each kind of token."""
-    return reader.encode(read(preds, target, reader.sample_padding))
+    return reader.read(preds, target, is_first=False).batches
 
 
 def encoded(reader: Reader, preds: Any, target: Any) -> list[Any]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from ngram_metrics._core.basics.arrays import Array, counts_in_torch
+
+Returned = TypeVar("Returned")
 
 
 def float_dtype(device: torch.device) -> torch.dtype:
@@ -32,7 +35,7 @@ def to_array(tensor: Tensor) -> Array:
 
 
 @torch.compiler.disable
-def call_outside_graphs(function: Callable[..., tuple[Array, ...]], *args: object) -> tuple[Array, ...]:
+def call_outside_graphs(function: Callable[..., Returned], *args: object) -> Returned:
     """Call a function that counts in NumPy, which ``torch.compile`` must not record."""
     return function(*args)
 

@@ -17,11 +17,10 @@ from ngram_metrics._core.basics.arrays import Array
 from ngram_metrics._core.basics.option_checks import Average, check_choice
 from ngram_metrics._core.scoring.measure import AnyMeasure
 from ngram_metrics._core.scoring.signature import format_signature
-from ngram_metrics._core.text.input_forms import Kind, PaddedSegments, Segments, read
 from ngram_metrics._core.text.input_types import Hypotheses, References
-from ngram_metrics._core.text.input_warnings import warn_of_markers, warn_of_words_as_texts
 from ngram_metrics._core.text.messages import type_name, warn_of_no_segment
 from ngram_metrics._core.text.reader import Reader
+from ngram_metrics._core.text.segments import Kind
 
 if TYPE_CHECKING:
     import torch
@@ -83,31 +82,22 @@ class Scorer:
             object.__setattr__(self, "titles", {name: name for name in self.values})
 
     def count(self, preds: Hypotheses, target: References, is_first: bool = True) -> Counted:
-        """Read and count a batch, or raise the errors of ``input_forms.read`` and of ``Reader.encode``.
+        """Read and count a batch, or raise the errors of ``Reader.read``.
 
-        Texts of the first batch are looked at for markers of subwords, and for words that are meant as one text.
+        ``is_first`` says whether it is the first batch: some warnings look at the texts of no other.
         """
-        segments = read(preds, target, self.reader.sample_padding)
-        if is_first and isinstance(segments, Segments) and segments.kind == "text":
-            warn_of_markers(segments.hypotheses, segments.references)
-            warn_of_words_as_texts(segments.hypotheses, segments.references)
-        stays_padded = isinstance(segments, PaddedSegments) and self.reader.can_stay_padded
-        if stays_padded or "torch" not in sys.modules:
-            rows, reference_range = self._count_batch(segments)
-        else:
-            from ngram_metrics._core.basics.tensors import call_outside_graphs  # imports torch
+        if "torch" not in sys.modules or self.reader.can_be_recorded(preds, target):
+            return self._count_batch(preds, target, is_first)
+        from ngram_metrics._core.basics.tensors import call_outside_graphs  # imports torch
 
-            rows, reference_range = call_outside_graphs(self._count_batch, segments)
-        if isinstance(segments, PaddedSegments):
-            shape, device = segments.leading_shape, segments.hypotheses.device
-            return Counted(rows, segments.known_kind, reference_range, shape, device)
-        return Counted(rows, segments.known_kind, reference_range)
+        return call_outside_graphs(self._count_batch, preds, target, is_first)
 
-    def _count_batch(self, segments: Segments | PaddedSegments) -> tuple[Array, Array]:
-        """Return the rows of a batch, and its ``reference_range``."""
-        batches = self.reader.encode(segments)
+    def _count_batch(self, preds: Hypotheses, target: References, is_first: bool) -> Counted:
+        """Read and count a batch in this graph, if there is one."""
+        segments, batches = self.reader.read(preds, target, is_first)
         rows = self.measure.layout.pack(self.measure.statistics(batches))
-        return rows, batches[0].reference_range()
+        reference_range = batches[0].reference_range()
+        return Counted(rows, segments.known_kind, reference_range, segments.leading_shape, segments.device)
 
     def score(self, counted: Counted) -> Array:
         """Score a batch, and warn if it has no segments.

@@ -2,6 +2,15 @@
 
 The text of a warning hardly depends on the batch, so that Python's default filter shows it once per line of code. To
 stay cheap, a check looks at only a few texts, or stops at the first correct one.
+
+Each warning has one caller, as late as it must know what it looks at:
+
+* ``Reader.read`` calls ``warn_of_input_form``: only there a hypothesis has its references, whatever the metric.
+* ``Reader.encode``, through which the rows of ``mbr`` go too, calls ``warn_of_markers`` and, for tokens,
+  ``warn_of_texts_as_tokens``.
+* ``warn_of_texts`` of a reader knows how its words are split: ``warn_of_another_tokenizer``.
+* ``RougeReader`` calls ``warn_of_no_words`` once the words are counted.
+* ``evaluate`` calls ``warn_of_unicode_form``, which looks at every text of a system.
 """
 
 from __future__ import annotations
@@ -76,16 +85,32 @@ def _tokenizer_option(is_rouge: bool) -> str:
     return (_TOKENIZER_OPTIONS.get() or ("tokenizer=", "tokenizer="))[is_rouge]
 
 
-def warn_of_split_references(hypotheses: Sequence[str], references: Sequence[str], counts: Sequence[int]) -> None:
+def warn_of_input_form(
+    hypotheses: Sequence[str], references: Sequence[str], reference_counts: Sequence[int], is_first: bool
+) -> None:
+    """Warn of texts that look like another form of input: words of one text, or transposed references.
+
+    ``reference_counts`` is the number of references of each hypothesis. Single words are looked at in the first batch
+    only.
+    """
+    _warn_of_split_references(hypotheses, references, reference_counts)
+    _warn_of_transposed_references(hypotheses, references, reference_counts)
+    if is_first:
+        _warn_of_words_as_texts(hypotheses, references)
+
+
+def _warn_of_split_references(
+    hypotheses: Sequence[str], references: Sequence[str], reference_counts: Sequence[int]
+) -> None:
     """Warn if the references of every segment look like the words of one reference.
 
     They do if each segment has several references of one word each, and a hypothesis contains two different ones.
-    Alternative spellings of an answer do not. ``counts`` is the number of references of each segment.
+    Alternative spellings of an answer do not.
     """
-    if min(counts, default=0) < 2 or any(len(reference.split()) != 1 for reference in references):
+    if min(reference_counts, default=0) < 2 or any(len(reference.split()) != 1 for reference in references):
         return
     remaining = iter(references)
-    for hypothesis, count in zip(hypotheses, counts, strict=True):
+    for hypothesis, count in zip(hypotheses, reference_counts, strict=True):
         words = {reference.strip() for reference in islice(remaining, count)}
         if len(words.intersection(hypothesis.split())) > 1:
             warn_user(
@@ -111,7 +136,7 @@ def warn_of_markers(hypotheses: Sequence[str], references: Sequence[str]) -> Non
                 return
 
 
-def warn_of_words_as_texts(hypotheses: Sequence[str], references: Sequence[str]) -> None:
+def _warn_of_words_as_texts(hypotheses: Sequence[str], references: Sequence[str]) -> None:
     """Warn if the texts look like the words of one sentence: frequent words, or a full stop only after the last one.
 
     Answers and labels of one word do not, and neither do texts in scripts without spaces between words.
@@ -169,7 +194,9 @@ def transposition_hint(preds: Sequence[object], target: Sequence[object]) -> str
     return "; target looks like sacrebleu's list of reference streams: pass list(zip(*target))"
 
 
-def warn_of_transposed_references(hypotheses: Sequence[str], references: Sequence[str], counts: Sequence[int]) -> None:
+def _warn_of_transposed_references(
+    hypotheses: Sequence[str], references: Sequence[str], reference_counts: Sequence[int]
+) -> None:
     """Warn if the items of ``target`` are sacrebleu's streams: the first text of each belongs to the first hypothesis.
 
     They are if each segment has as many references as there are hypotheses, and each text is more than twice as similar
@@ -177,7 +204,7 @@ def warn_of_transposed_references(hypotheses: Sequence[str], references: Sequenc
     references fail at the first or second text.
     """
     size = len(hypotheses)
-    if not 2 <= size <= _STREAMS or any(count != size for count in counts):
+    if not 2 <= size <= _STREAMS or any(count != size for count in reference_counts):
         return
 
     def is_of_its_position(stream: int, position: int) -> bool:

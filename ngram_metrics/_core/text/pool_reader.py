@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ngram_metrics._core.counting.batch import Batch
 from ngram_metrics._core.counting.pairs import Pools
 from ngram_metrics._core.text.foreign_values import is_sequence_like, sequence_advice, tensor_types
-from ngram_metrics._core.text.input_forms import Documents, Segments, checked_segments, common_kind, to_tensor_or_list
 from ngram_metrics._core.text.input_types import Groups
-from ngram_metrics._core.text.input_warnings import warn_of_markers
 from ngram_metrics._core.text.messages import pluralize, shortened, type_name
+from ngram_metrics._core.text.padded_segments import to_tensor_or_list
 from ngram_metrics._core.text.reader import Reader
+from ngram_metrics._core.text.segments import Documents, Segments
+from ngram_metrics._core.text.text_segments import checked_texts
+from ngram_metrics._core.text.token_segments import checked_sequences, common_kind
 
 
 def read_pools(reader: Reader, hypotheses: Groups, references: Groups) -> list[Pools]:
@@ -45,24 +46,28 @@ def read_pools(reader: Reader, hypotheses: Groups, references: Groups) -> list[P
     if is_same:
         sides[1] = [([], False)] * len(sides[0])
     batches = reader.encode(_join_rows(*sides))
-    return [Pools(batch, counts[0], counts[1], is_same) for batch in batches if isinstance(batch, Batch)]
+    return [Pools(batch, counts[0], counts[1], is_same) for batch in batches]
 
 
 def _join_rows(hypotheses: list[tuple[Documents, bool]], references: list[tuple[Documents, bool]]) -> Segments:
     """Check the documents of all rows, and return them with their kind."""
-    sides = hypotheses, references
-    flat = [[document for row, _ in side for document in row] for side in sides]
-    counts = [[len(row) for row, _ in side] for side in sides]
-    # For the names of documents in errors, before their kind is known.
-    unread = Segments("text", flat[0], flat[1], counts[1], counts[0])
-    is_text = isinstance(next(iter(unread.documents), ""), str)
-    documents, types = checked_segments(unread.documents, is_text, unread.name_of)
-    segments = unread._replace(hypotheses=documents[: len(flat[0])], references=documents[len(flat[0]) :])
-    if is_text:
-        warn_of_markers(segments.hypotheses, segments.references)
-        return segments
-    padded = [is_padded for side in sides for row, is_padded in side for _ in row]
-    return segments._replace(kind=common_kind(types, documents, unread.name_of), padded=padded)
+    all_hypotheses = [document for row, _ in hypotheses for document in row]
+    all_references = [document for row, _ in references for document in row]
+    hypothesis_counts = [len(row) for row, _ in hypotheses]
+    reference_counts = [len(row) for row, _ in references]
+    # Before its kind is known, it names the documents in errors.
+    unread = Segments("text", all_hypotheses, all_references, reference_counts, hypothesis_counts)
+    first_reference = len(all_hypotheses)
+    if isinstance(next(iter(unread.documents), ""), str):
+        texts = checked_texts(unread.documents, unread.name_of)
+        return unread._replace(hypotheses=texts[:first_reference], references=texts[first_reference:])
+    documents, types = checked_sequences(unread.documents, unread.name_of)
+    return unread._replace(
+        kind=common_kind(types, documents, unread.name_of),
+        hypotheses=documents[:first_reference],
+        references=documents[first_reference:],
+        padded=[is_padded for row, is_padded in (*hypotheses, *references) for _ in row],
+    )
 
 
 def _split(side: Groups, name: str) -> list[tuple[Documents, bool]]:

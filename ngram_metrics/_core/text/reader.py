@@ -1,19 +1,19 @@
 """How metrics of words and of characters read ``preds`` and ``target`` into batches of token ids.
 
+``Reader.read`` is the whole way: find the form of the input and check it, warn of what was hardly meant, and number the
+words, characters or ids.
+
 Text, tokens and lists of ids become a ``Batch`` in NumPy, and so do padded ids on a CPU. Padded ids on a device are
 read there, into a ``PaddedBatch`` in torch, and so are padded ids on a CPU during tracing or ``torch.compile``.
 """
 
 from __future__ import annotations
 
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
 
 from ngram_metrics._core.basics.arrays import counts_in_torch
 from ngram_metrics._core.basics.option_checks import (
@@ -33,11 +33,18 @@ from ngram_metrics._core.counting.batch import (
     number_tokens,
     portions,
 )
-from ngram_metrics._core.text.foreign_values import list_on_host, tensor_types
-from ngram_metrics._core.text.input_forms import PaddedSegments, Segments, refuse_negative
+from ngram_metrics._core.text.foreign_values import tensor_types
+from ngram_metrics._core.text.id_lists import flatten_ids
+from ngram_metrics._core.text.input_forms import read
 from ngram_metrics._core.text.input_types import Tokenizer
-from ngram_metrics._core.text.input_warnings import warn_of_another_tokenizer, warn_of_texts_as_tokens
+from ngram_metrics._core.text.input_warnings import (
+    warn_of_another_tokenizer,
+    warn_of_input_form,
+    warn_of_markers,
+    warn_of_texts_as_tokens,
+)
 from ngram_metrics._core.text.messages import NameOf, name_unhashable, shortened
+from ngram_metrics._core.text.segments import PaddedSegments, Segments
 from ngram_metrics._core.text.tokenizer_option import (
     batch_tokenizer,
     check_tokenizer,
@@ -49,11 +56,25 @@ from ngram_metrics._core.text.word_rules import CHRF_WORDS, END_OF_TEXT, WordRul
 
 if TYPE_CHECKING:
     from ngram_metrics._core.counting.padded_batch import PaddedBatch
+    from ngram_metrics._core.text.input_types import Hypotheses, References
 
+    #: One batch for each kind of token that a reader reads.
     Batches: TypeAlias = Sequence[Batch] | Sequence[PaddedBatch]
 
 #: Ends each document whose tokens come from no ``WordRule``.
 _END = object()
+
+
+class Reading(NamedTuple):
+    """What a reader made of ``preds`` and ``target``.
+
+    Attributes:
+        segments: the checked segments as they were given.
+        batches: their token ids, one batch for each kind of token: words, or characters and, for chrF++, words.
+    """
+
+    segments: Segments | PaddedSegments
+    batches: Batches
 
 
 class Reader(ABC):
@@ -85,6 +106,10 @@ class Reader(ABC):
         """Return the options for text, by name. Those that are not set are None or False."""
 
     @abstractmethod
+    def warn_of_texts(self, segments: Segments, is_first: bool) -> None:
+        """Warn of texts that this reader splits into words that were hardly meant."""
+
+    @abstractmethod
     def _encode_text(self, segments: Segments) -> Sequence[Batch]:
         """Encode texts."""
 
@@ -93,13 +118,32 @@ class Reader(ABC):
         """Whether padded ids on a device, or in a recorded graph, need no copy to the CPU."""
         return True
 
-    @property
-    def sample_padding(self) -> tuple[int, ...] | None:
-        """The ids that are not tokens, if hypotheses may be samples, else None."""
-        return pad_ids(self.pad_id) if self.samples else None
+    def can_be_recorded(self, preds: object, target: object) -> bool:
+        """Return whether ``torch.compile`` may record how these are read and counted: only padded tensors."""
+        tensors = tensor_types()
+        return self.can_stay_padded and isinstance(preds, tensors) and isinstance(target, tensors)
 
-    def encode(self, segments: Segments | PaddedSegments) -> Batches:
-        """Turn the segments of ``_core.text.input_forms`` into token ids, one batch for each kind of token.
+    def read(self, preds: Hypotheses, target: References, is_first: bool = True) -> Reading:
+        """Read a batch: find its form, check it, and number its tokens.
+
+        ``is_first`` says whether it is the first batch: some warnings look at the texts of no other.
+
+        Raises:
+            TypeError, ValueError: the errors of ``input_forms.read`` and of ``encode``.
+        """
+        segments = read(preds, target, pad_ids(self.pad_id) if self.samples else None)
+        if isinstance(segments, Segments) and segments.kind == "text":
+            warn_of_input_form(segments.hypotheses, segments.references, segments.reference_counts, is_first)
+        return Reading(segments, self.encode(segments, is_first))
+
+    @overload
+    def encode(self, segments: Segments, is_first: bool = True) -> Sequence[Batch]: ...
+
+    @overload
+    def encode(self, segments: Segments | PaddedSegments, is_first: bool = True) -> Batches: ...
+
+    def encode(self, segments: Segments | PaddedSegments, is_first: bool = True) -> Batches:
+        """Number the tokens of checked segments, one batch for each kind of token.
 
         Raises:
             TypeError: a token that is not hashable; a callable that returned an object of a wrong type.
@@ -107,10 +151,17 @@ class Reader(ABC):
                 or 1-D tensor a negative id that is not in ``pad_id``.
         """
         if segments.kind == "text":
+            if is_first:
+                warn_of_markers(segments.hypotheses, segments.references)
+            self.warn_of_texts(segments, is_first)
             return self._encode_text(segments)
-        dropped = self._check_options(segments)
+        self.check_text_options(segments.kind)
+        dropped = pad_ids(self.pad_id)
         if isinstance(segments, PaddedSegments):
+            refuse_missing_pad_id(dropped)
             return self._encode_padded(segments, dropped)
+        if any(segments.padded):
+            refuse_missing_pad_id(dropped)
         if segments.kind == "ids":
             return self._encode_ids(segments, dropped)
         self.check_tokens(segments)
@@ -135,26 +186,24 @@ class Reader(ABC):
 
     def _encode_ids(self, segments: Segments, dropped: tuple[int, ...]) -> Sequence[Batch]:
         """Encode lists and 1-D tensors of ids, without the ids in ``dropped``."""
-        return [number_ids(*flatten_ids(segments, dropped, None))]
+        tokens, lengths, reference_counts = flatten_ids(segments, dropped, None)
+        return [number_ids(tokens, lengths, reference_counts)]
 
     def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batches:
-        """Encode padded ids. Those on a device stay there, and nothing waits for it."""
-        sides = segments.hypotheses, segments.references
-        if counts_in_torch(*sides):
+        """Encode padded ids without the ids in ``dropped``. On a device they stay there, and nothing waits for it."""
+        separator = self.sentence_separator_id
+        if self.can_stay_padded and counts_in_torch(segments.hypotheses, segments.references):
             from ngram_metrics._core.counting.padded_batch import pad_batch  # imports torch
 
-            return [pad_batch(*sides, dropped, self.sentence_separator_id)]
-        hypotheses, references = (side.numpy() for side in sides)
-        batch = number_padded(hypotheses, references, dropped, self.sentence_separator_id)
-        return [batch if self.sentence_separator_id is None else batch.drop_sentence_ends()]
+            return [pad_batch(segments.hypotheses, segments.references, dropped, separator)]
+        hypotheses = segments.hypotheses.cpu().numpy()
+        references = segments.references.cpu().numpy()
+        batch = number_padded(hypotheses, references, dropped, separator)
+        return [batch] if separator is None else self._split_sentences_off(batch)
 
-    def _check_options(self, segments: Segments | PaddedSegments) -> tuple[int, ...]:
-        """Return the ids that are not tokens. Raise ValueError for options for text, and for a missing ``pad_id``."""
-        self.check_text_options(segments.kind)
-        padding = pad_ids(self.pad_id)
-        if isinstance(segments, PaddedSegments) or any(segments.padded):
-            refuse_missing_pad_id(padding)
-        return padding if segments.kind == "ids" else ()
+    def _split_sentences_off(self, batch: Batch) -> Sequence[Batch]:
+        """Return the batches of documents that may have ends of sentences. Only ROUGE's have."""
+        return [batch]
 
 
 @dataclass(frozen=True)
@@ -178,8 +227,10 @@ class WordReader(Reader):
     def _text_options(self) -> dict[str, object]:
         return {"tokenizer": self.tokenizer, "lowercase": self.lowercase}
 
-    def _encode_text(self, segments: Segments) -> Sequence[Batch]:
+    def warn_of_texts(self, segments: Segments, is_first: bool) -> None:
         warn_of_another_tokenizer(self.tokenizer, segments.hypotheses, segments.references)
+
+    def _encode_text(self, segments: Segments) -> Sequence[Batch]:
         documents, counts = segments.interleave()
         texts = self.prepare(documents)
         ranges = portions(len(texts), counts)
@@ -212,6 +263,9 @@ class CharacterReader(Reader):
 
     def _text_options(self) -> dict[str, object]:
         return {"lowercase": self.lowercase, "whitespace": self.whitespace, "word_order": self.words}
+
+    def warn_of_texts(self, segments: Segments, is_first: bool) -> None:
+        """Do nothing: every text has characters."""
 
     def check_tokens(self, segments: Segments) -> None:
         """Raise TypeError for a ``str`` of more or less than one character, such as a word."""
@@ -266,48 +320,3 @@ def number_documents(
     except TypeError:
         name_unhashable(documents, name_of)
         raise
-
-
-def flatten_ids(
-    segments: Segments, dropped: Sequence[int], separator: int | None
-) -> tuple[Integers, Integers, Integers | None]:
-    """Return all ids, the length of each document, and the number of references of each segment.
-
-    Ids in ``dropped`` are left out, except the ``separator``. Another negative id raises ValueError, unless it is in a
-    row of a padded tensor, where it is left out.
-    """
-    documents, counts = segments.interleave()
-    tokens, lengths = _join_ids(documents)
-    is_kept = np.ones(len(tokens), np.bool_)
-    for padding in dropped:
-        if padding != separator:
-            is_kept &= tokens != padding
-    is_negative = is_kept & (tokens < 0)
-    if separator is not None:
-        is_negative &= tokens != separator
-    if is_negative.any():
-        owner = np.arange(len(lengths)).repeat(lengths)
-        first = len(segments.hypotheses)
-        padded = segments.padded or [False] * len(documents)
-        flags, _ = segments._replace(hypotheses=[*padded[:first]], references=[*padded[first:]]).interleave()
-        refused = (is_negative & ~np.array(flags)[owner]).nonzero()[0]
-        if len(refused):
-            refuse_negative([int(tokens[refused[0]])], segments.name_interleaved(owner[refused[0]]))
-        is_kept &= ~is_negative
-    if not is_kept.all():
-        lengths = np.bincount(np.arange(len(lengths)).repeat(lengths)[is_kept], minlength=len(lengths))
-        tokens = tokens[is_kept]
-    return tokens, lengths, counts
-
-
-def _join_ids(documents: Sequence[Any]) -> tuple[Integers, Integers]:
-    """Return the ids of all documents, int64 or else Python integers, and the number of ids of each document."""
-    lengths = np.fromiter(map(len, documents), np.int64, len(documents))
-    tensors = tensor_types()
-    if documents and all(isinstance(document, tensors) for document in documents):
-        return sys.modules["torch"].cat(documents).cpu().numpy(), lengths
-    tokens = [*chain.from_iterable(list_on_host(documents))]
-    try:
-        return np.fromiter(tokens, np.int64, len(tokens)), lengths
-    except OverflowError:
-        return np.array([*map(int, tokens)], object), lengths

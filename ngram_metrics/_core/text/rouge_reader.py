@@ -17,7 +17,6 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from numbers import Integral
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,14 +28,14 @@ from ngram_metrics._core.counting.batch import (
     batch_of,
     end_sentences,
     number_ids,
-    number_padded,
     portions,
 )
-from ngram_metrics._core.text.input_forms import PaddedSegments, Segments
+from ngram_metrics._core.text.id_lists import flatten_ids
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.input_warnings import warn_of_another_tokenizer, warn_of_no_words
 from ngram_metrics._core.text.messages import NameOf, shortened, type_name
-from ngram_metrics._core.text.reader import Reader, flatten_ids, number_documents, number_words
+from ngram_metrics._core.text.reader import Reader, number_documents, number_words
+from ngram_metrics._core.text.segments import Segments
 from ngram_metrics._core.text.stemmer import rouge_stem
 from ngram_metrics._core.text.tokenizer_option import (
     batch_tokenizer,
@@ -48,9 +47,6 @@ from ngram_metrics._core.text.tokenizer_option import (
     tokenizer_signature,
 )
 from ngram_metrics._core.text.word_rules import ROUGE_WORDS, rouge_text
-
-if TYPE_CHECKING:
-    from ngram_metrics._core.text.reader import Batches
 
 #: Tokenizers that split at newlines, so the words of a text are those of its lines.
 _SPLIT_AT_LINES = (None, "unicode")
@@ -112,15 +108,17 @@ class RougeReader(Reader):
         """Whether documents are not split into sentences. Sentences are compared on the CPU."""
         return self.sentence_separator_id is None or not self.sentences
 
-    def _encode_text(self, segments: Segments) -> Sequence[Batch]:
+    def warn_of_texts(self, segments: Segments, is_first: bool) -> None:
         if isinstance(self.tokenizer, str):
             warn_of_another_tokenizer(self.tokenizer, segments.hypotheses, segments.references, is_rouge=True)
+
+    def _encode_text(self, segments: Segments) -> Sequence[Batch]:
         texts, counts = segments.interleave()
         name_of = segments.name_interleaved
         shares_words = self.sentence_splitter is None and self.normalizer is None and self.tokenizer in _SPLIT_AT_LINES
         batches: list[Batch] = []
         if self.sentences and shares_words:
-            batches += self._split_summaries(self._encode_sentences(texts, counts, name_of))
+            batches += self._split_sentences_off(self._encode_sentences(texts, counts, name_of))
         else:
             batches.append(batch_of(*self._number(texts, portions(len(texts), counts), name_of), counts))
             if self.sentences:
@@ -168,7 +166,7 @@ class RougeReader(Reader):
         documents: list[Sequence[Hashable]] = []
         for index, words in enumerate(batch_tokenizer(self.tokenizer)(texts, name_of)):
             words = [word for word in words if word != ""]
-            documents.append(_stem(words, name_of(index)) if self.use_stemmer else words)
+            documents.append(_stem(words, index, name_of) if self.use_stemmer else words)
         return number_documents(documents, ranges, name_of)
 
     def _normalize(self, texts: Sequence[str], name_of: NameOf) -> list[str]:
@@ -182,26 +180,22 @@ class RougeReader(Reader):
 
     def _encode_ids(self, segments: Segments, dropped: tuple[int, ...]) -> Sequence[Batch]:
         separator = self.sentence_separator_id
-        return self._split_summaries(number_ids(*flatten_ids(segments, dropped, separator), separator))
+        tokens, lengths, reference_counts = flatten_ids(segments, dropped, separator)
+        return self._split_sentences_off(number_ids(tokens, lengths, reference_counts, separator))
 
-    def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batches:
-        if self.can_stay_padded:
-            return super()._encode_padded(segments, dropped)
-        hypotheses, references = (side.cpu().numpy() for side in (segments.hypotheses, segments.references))
-        return self._split_summaries(number_padded(hypotheses, references, dropped, self.sentence_separator_id))
-
-    def _split_summaries(self, summaries: Batch) -> Sequence[Batch]:
+    def _split_sentences_off(self, batch: Batch) -> Sequence[Batch]:
         """Return whole documents and, if any has several sentences, the documents with the ends of sentences."""
-        if not (summaries.ids == END_OF_SENTENCE).any():
-            return [summaries]
-        words = summaries.drop_sentence_ends()
-        return [words, summaries] if self.sentences else [words]
+        if not (batch.ids == END_OF_SENTENCE).any():
+            return [batch]
+        words = batch.drop_sentence_ends()
+        return [words, batch] if self.sentences else [words]
 
 
-def _stem(words: Sequence[Hashable], name: str) -> list[str]:
+def _stem(words: Sequence[Hashable], index: int, name_of: NameOf) -> list[str]:
+    """Return the stems of the words of a text, or raise TypeError for tokens that are not words."""
     try:
-        return [*map(rouge_stem, words)]
+        return list(map(rouge_stem, words))
     except TypeError as error:
         raise TypeError(
-            f"use_stemmer=True needs words, but the tokenizer returned {shortened(words)} for {name}"
+            f"use_stemmer=True needs words, but the tokenizer returned {shortened(words)} for {name_of(index)}"
         ) from error

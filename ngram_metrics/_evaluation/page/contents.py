@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ngram_metrics._core.text.input_forms import Segments
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.messages import visible
 from ngram_metrics._core.text.reader import encode_tokens
+from ngram_metrics._core.text.segments import Segments
 from ngram_metrics._evaluation.evaluate_arguments import Texts
 from ngram_metrics._evaluation.page.flags import TITLES, Flag, flags_of
 from ngram_metrics._evaluation.page.page_words import match_words, split_words

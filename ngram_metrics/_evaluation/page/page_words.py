@@ -15,8 +15,8 @@ from ngram_metrics._core.text.word_rules import END_OF_TEXT
 
 if TYPE_CHECKING:
     from ngram_metrics._core.counting.batch import Batch
-    from ngram_metrics._core.text.input_forms import Documents
     from ngram_metrics._core.text.input_types import Tokenizer
+    from ngram_metrics._core.text.segments import Documents
 
 #: The longest n-grams whose matches are shown.
 ORDERS = 4

@@ -15,7 +15,8 @@ from layouts import by_count
 
 from ngram_metrics import ChrF, NgramOverlap, functional, mbr
 from ngram_metrics._core.text.foreign_values import list_values
-from ngram_metrics._core.text.input_forms import Segments, read
+from ngram_metrics._core.text.input_forms import read
+from ngram_metrics._core.text.segments import Segments
 from ngram_metrics.counting import clipped_matches
 
 
@@ -26,7 +27,7 @@ def seen(preds, target):
     hypotheses, references = got.hypotheses, got.references
     if got.kind != "text":
         hypotheses, references = ([*map(list, side)] for side in (hypotheses, references))
-    return got.kind, hypotheses, by_count(references, got.counts)
+    return got.kind, hypotheses, by_count(references, got.reference_counts)
 
 
 def object_array(*items):

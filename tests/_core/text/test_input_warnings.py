@@ -13,7 +13,6 @@ from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu, ChrF, GroupedMetric, ROUGEScore, evaluate, functional, ignite, mbr
 from ngram_metrics import _cli as cli
-from ngram_metrics._core.text.input_forms import read
 from ngram_metrics._core.text.input_warnings import _FIRST_BYTES, _WITHOUT_BLANKS
 from ngram_metrics.functional import ngram_overlap, rouge_score
 
@@ -284,19 +283,19 @@ def test_streams_of_references_are_warned_of_once(size):
     streams = [stream[:size] for stream in STREAMS[:size]]
     hypotheses = ["the cat sat on a mat", "a dog ran off fast", "she reads books"][:size]
     with pytest.warns(UserWarning, match=r"as sacrebleu's streams of references have: .* Pass list\(zip\(") as warned:
-        read(hypotheses, streams)
+        ngram_overlap(hypotheses, streams)
     assert len(warned) == 1
     right = list(zip(*streams, strict=True))
     # Not even where the hypotheses are in a wrong order or the same, or the references are.
     for order in permutations(hypotheses):
         for references in permutations(right):
-            read(list(order), list(references))
+            ngram_overlap(list(order), list(references))
     for hypothesis in hypotheses:
-        read([hypothesis] * size, right)
-        read([hypothesis] * size, streams)
-    read(hypotheses, [[""] * size] * size)
+        ngram_overlap([hypothesis] * size, right)
+        ngram_overlap([hypothesis] * size, streams)
+    ngram_overlap(hypotheses, [[""] * size] * size)
     # Nor where the texts of an item are more like one another than like a hypothesis.
-    read(["a b", "c d"], [["a b p q r s", "c d p q r s"]] * 2)
+    ngram_overlap(["a b", "c d"], [["a b p q r s", "c d p q r s"]] * 2)
 
 
 @given(st.integers(2, 4), st.data())
@@ -304,7 +303,7 @@ def test_right_references_are_not_warned_of(size, data):
     words = st.lists(st.sampled_from("abcdefgh"), max_size=5).map(" ".join)
     texts = data.draw(st.lists(words, min_size=size, max_size=size))
     # The references of a segment have its words: they are like one another.
-    read(data.draw(st.lists(words, min_size=size, max_size=size)), [[text + " x"] * size for text in texts])
+    ngram_overlap(data.draw(st.lists(words, min_size=size, max_size=size)), [[text + " x"] * size for text in texts])
 
 
 def test_an_error_hints_at_the_words_of_one_sentence():

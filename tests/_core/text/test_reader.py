@@ -2,6 +2,7 @@
 
 import re
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from ngram_metrics import Bleu, ROUGEScore, mbr
 from ngram_metrics._core.basics.option_checks import pad_ids
 from ngram_metrics._core.text.input_forms import read
 from ngram_metrics._core.text.reader import CharacterReader, WordReader
+from ngram_metrics._core.text.rouge_reader import RougeReader
 from ngram_metrics.functional import bleu_score, ngram_overlap
 
 
@@ -365,3 +367,19 @@ def test_tokens_may_be_the_characters():
 def test_tokens_that_are_words_are_refused(preds, target, words):
     with pytest.raises(TypeError, match=words):
         read_batch(CharacterReader(), preds, target)
+
+
+@pytest.mark.parametrize(
+    ("reader", "document"),
+    [(WordReader(), torch.arange(6)), (RougeReader(use_stemmer=True, tokenizer=str.split), "the cats sat there")],
+    ids=["1-D tensors", "stems of a tokenizer's words"],
+)
+def test_reading_takes_linear_time(reader, document):
+    def cpu_time(segments):
+        start = time.process_time()
+        reader.read([document] * segments, [[document] * 2] * segments)
+        return time.process_time() - start
+
+    cpu_time(10)
+    # Naming each document for an error that never comes once took the square of their number: 500 times as long.
+    assert cpu_time(16_000) < 200 * min(cpu_time(500) for _ in range(5))

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from report_pages import data_of
 
 from ngram_metrics import evaluate
-from ngram_metrics._core.text.input_forms import Segments
 from ngram_metrics._core.text.reader import encode_tokens
+from ngram_metrics._core.text.segments import Segments
 from ngram_metrics._evaluation.page.flags import repetitions
 
 EMPTY, SOURCE, REPEATED, LENGTH, FORM = 1, 2, 4, 8, 16
