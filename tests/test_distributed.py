@@ -6,22 +6,27 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import ignite.distributed as idist
 import pytest
 import sacrebleu
 import torch
 from documentation import DOCS, blocks
-from ignite.engine import Engine
-from metrics.trainers import Counting, Segments, trainer
 from programs import OFFLINE
 from ranks import on_ranks
 from systems import output, references
 from torch.utils.data import DataLoader, DistributedSampler
 
 from ngram_metrics import Bleu
-from ngram_metrics import ignite as for_ignite
 from ngram_metrics.distributed import UnrepeatedSampler
 from ngram_metrics.hugging_face import ComputeMetrics
+
+pytest.importorskip("ignite", reason="the classes for ignite are tested")
+pytest.importorskip("lightning", reason="its Trainer runs")
+
+import ignite.distributed as idist
+from ignite.engine import Engine
+from metrics.trainers import Counting, Segments, trainer
+
+from ngram_metrics import ignite as for_ignite
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 8])
@@ -179,11 +184,11 @@ def count_in_each_loop(folder: Path) -> dict[str, Values]:
     }
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 def test_each_loop_of_the_page_counts_the_segments_as_its_table_says(tmp_path: Path):
     """Where each segment counts once, the score is that of sacrebleu."""
-    pytest.importorskip("accelerate")
-    pytest.importorskip("transformers")
+    pytest.importorskip("accelerate", reason="the Trainer needs it")
+    pytest.importorskip("transformers", reason="its Trainer runs")
     table = PAGE.read_text(encoding="utf-8").partition("| is each segment counted once? |\n|---|---|\n")[2]
     answers = re.findall(r"^\| (.*) \| (yes|no)\b.* \|$", table.partition("\n\n")[0], re.MULTILINE)
     for loops in on_ranks(count_in_each_loop, tmp_path, size=2):
@@ -194,7 +199,7 @@ def test_each_loop_of_the_page_counts_the_segments_as_its_table_says(tmp_path: P
             assert is_right == (answer == "yes"), loop
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 def test_processes_that_lightning_spawns_count_each_segment_once():
     """The loader is made in the parent, whose rank is 0 and which knows of no other process."""
     assert validate(UnrepeatedSampler(PAIRS), "ddp_spawn") == pytest.approx(expected(), abs=1e-6)
@@ -212,7 +217,7 @@ def validate_one_segment(allowed: bool) -> str:
     return ""
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 @pytest.mark.parametrize("allowed", [False, True])
 def test_lightning_takes_no_share_without_a_segment(allowed: bool):
     """It refuses one, or if told not to, the other rank waits for it as long as it lives."""

@@ -12,15 +12,20 @@ from unittest import mock
 import pytest
 import sacrebleu
 import torch
-from ignite.engine import Engine
 from logged import COLUMNS, events, expected, samples_of, texts
-from metrics.trainers import Batches, LightningModule, Trainer, callbacks, loggers, trainer
 from torchmetrics import MetricCollection
 
-import ngram_metrics.ignite
 from ngram_metrics import Bleu, ChrF, GroupedMetric, ROUGEScore, evaluate
 from ngram_metrics.functional import bleu_score, chrf_score
 from ngram_metrics.hugging_face import ComputeMetrics
+
+pytest.importorskip("ignite", reason="the classes for ignite are tested")
+pytest.importorskip("lightning", reason="its Trainer runs")
+
+from ignite.engine import Engine
+from metrics.trainers import Batches, LightningModule, Trainer, callbacks, loggers, trainer
+
+import ngram_metrics.ignite
 from ngram_metrics.lightning import ScoresCallback
 
 REFERENCES = ["the cat sat on the mat", "it was asleep", "a dog ran home", "we saw it"]

@@ -10,7 +10,6 @@ import numpy as np
 import oracles
 import pytest
 import torch
-from covering import grid
 from draws import examples, fewer
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,8 +18,12 @@ from rouge_oracle import table
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu import BLEU, CHRF
 
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, ignite, mbr
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, mbr
 from ngram_metrics.functional import chrf_score
+
+pytest.importorskip("ignite", reason="the classes for ignite are tested")
+
+from ngram_metrics import ignite
 
 
 def overlap(hypothesis, reference, ngram=2):
@@ -81,7 +84,15 @@ TEXT_CASES = {
     "chrF words": Case(ChrF(char_order=0, word_order=3), sacrebleu(CHRF(char_order=0, word_order=3))),
     "chrF++ blocks": Case(ChrF(char_order=1000, word_order=1000), sacrebleu(CHRF(char_order=1000, word_order=1000))),
 }
-each_case = grid("case", TEXT_CASES.values(), ids=TEXT_CASES)
+#: The others run if slow tests run too.
+BY_DEFAULT = ("BLEU", "ROUGE-L ignite", "ROUGE-L precision", "chrF", "overlap", "chrF words")
+each_case = pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=name, marks=() if name in BY_DEFAULT else pytest.mark.slow)
+        for name, case in TEXT_CASES.items()
+    ],
+)
 
 texts = st.lists(st.sampled_from(["a", "b", "cd", "cd.", "(a"]), max_size=7).map(" ".join)
 batches = st.lists(st.tuples(st.lists(texts, max_size=4), st.lists(texts, max_size=4)), min_size=1, max_size=3)

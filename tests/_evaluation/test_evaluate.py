@@ -12,8 +12,11 @@ from sacrebleu.metrics import BLEU, CHRF
 from systems import output, references
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore, evaluate, functional
-from ngram_metrics.ignite import ChrF as IgniteChrF
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
+
+pytest.importorskip("ignite", reason="the classes for ignite are tested")
+
+from ngram_metrics.ignite import ChrF as IgniteChrF
 
 REFERENCES = references(120)
 SECOND = output(REFERENCES, 0.4, seed=3)

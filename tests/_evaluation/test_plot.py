@@ -1,12 +1,15 @@
 """Evaluation.plot: the systems of one value on the scale of the tables, the best one marked."""
 
-import matplotlib.pyplot as plt
 import pytest
 from drawn import bands, heights, names_of_curves, rows, whiskers
 from systems import output, references
 
 from ngram_metrics import evaluate
 from ngram_metrics._evaluation.steps import find_steps
+
+pytest.importorskip("matplotlib", reason="the plots are drawn")
+
+import matplotlib.pyplot as plt
 
 pytestmark = pytest.mark.usefixtures("figures")
 

@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 import torch
 import torchmetrics
-from covering import grid
 from metrics.apis import FUNCTIONS
 from metrics.cases import (
-    CASES,
     Batch,
     Case,
     assert_same,
@@ -19,6 +17,7 @@ from metrics.cases import (
     each_metric,
     each_metric_of_one_value,
     joined,
+    named_cases,
     scores_of,
     states_of,
 )
@@ -29,6 +28,9 @@ from torchmetrics import MetricCollection
 from torchmetrics.utilities.exceptions import TorchMetricsUserError
 
 from ngram_metrics import ChrF
+
+pytest.importorskip("ignite", reason="the classes for ignite are tested")
+
 from ngram_metrics import ignite as for_ignite
 
 
@@ -44,7 +46,7 @@ def _without_intervals(value: Any) -> Any:
     return named if len(named) > 1 else next(iter(named.values()))
 
 
-each_case_with_none = grid("case", [pytest.param(case, id=case.name) for case in CASES if "none" in case.averages])
+each_case_with_none = pytest.mark.parametrize("case", named_cases(lambda case: "none" in case.averages))
 
 
 @each_case_with_none

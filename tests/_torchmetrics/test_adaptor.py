@@ -6,14 +6,13 @@ from typing import Any
 import pytest
 import torch
 import torchmetrics
-from covering import grid
 from metrics.cases import (
-    CASES,
     Case,
     assert_same,
     assert_same_states,
     each_kind_of_state,
     each_metric,
+    named_cases,
     scores_of,
     states_of,
 )
@@ -103,7 +102,7 @@ def _float64_only_on_the_cpu(device: torch.device) -> torch.dtype:
     return torch.float64 if device.type == "cpu" else torch.float32
 
 
-@grid("case", [pytest.param(case, id=case.name) for case in CASES])
+@pytest.mark.parametrize("case", named_cases())
 def test_without_float64_on_the_device_the_sum_stays_on_the_cpu(case: Case, monkeypatch: pytest.MonkeyPatch):
     metric = case.filled("macro", confidence=None)
     states = states_of(metric)

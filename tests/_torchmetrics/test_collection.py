@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from covering import grid
 from metrics.cases import PRINTED_TEXT, TEXT, Case, assert_same, named_pairs
 from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu
 
 WITHOUT_INTERVAL = named_pairs(lambda case, average: "confidence" not in case.options)
-each_metric_without_interval = grid(("case", "average"), WITHOUT_INTERVAL)
+each_metric_without_interval = pytest.mark.parametrize(("case", "average"), WITHOUT_INTERVAL)
 
 
 def _words(text: str) -> list[str]:

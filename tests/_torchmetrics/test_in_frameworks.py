@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import torch
-from covering import grid
 from metrics.cases import CASES, FUNCTIONS, Batch, Case, assert_same, each_metric, joined, named_pairs
 from metrics.trainers import Batches, LightningModule, callbacks, trainer
 from torchmetrics import MetricCollection
@@ -28,8 +27,7 @@ def test_what_torchmetrics_asks_of_a_class(case: Case, average: str):
 
 
 @pytest.mark.filterwarnings("ignore:This property will be removed in 2.0.0:DeprecationWarning")
-@pytest.mark.covering
-@pytest.mark.parametrize("average", ["macro", "none"])
+@pytest.mark.parametrize("average", ["macro", pytest.param("none", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("metric", FUNCTIONS)
 def test_torch_jit_script_takes_a_metric(metric: type, average: str):
     """As torchmetrics' own tester asks of every metric: scripted as part of a model, update and compute left out."""
@@ -45,7 +43,9 @@ def _of_one_value(case: Case, metric: Any) -> tuple[Any, Callable[[Any], Any]]:
     return abs(1 - 2 * metric), lambda value: (1 - 2 * value).abs()
 
 
-each_score_of_the_corpus = grid(("case", "average"), named_pairs(lambda case, average: average != "none"))
+each_score_of_the_corpus = pytest.mark.parametrize(
+    ("case", "average"), named_pairs(lambda case, average: average != "none")
+)
 
 
 @pytest.mark.parametrize("is_whole", [True, False], ids=["whole", "one value"])

@@ -1,7 +1,6 @@
 """A metric counts text, tokens or ids, and one of them from reset to compute: added up they would be no score."""
 
 from collections.abc import Callable
-from itertools import permutations
 from typing import Any
 
 import pytest
@@ -10,6 +9,9 @@ from metrics.apis import METRICS
 from metrics.cases import Batch, assert_same, assert_same_states, states_of
 
 import ngram_metrics
+
+pytest.importorskip("ignite", reason="the classes for ignite are tested")
+
 from ngram_metrics import ignite as for_ignite
 
 # Every word is one character, so that chrF takes the tokens as well.
@@ -31,7 +33,17 @@ CLASSES = [
     if name not in ("ScoresHandler", "GroupedMetric")
 ]
 each_class = pytest.mark.parametrize("make", CLASSES, ids=lambda of: f"{of.__module__[14:20]} {of.__name__}")
-each_pair = pytest.mark.parametrize(("first", "second"), list(permutations(KINDS, 2)))
+each_pair = pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("text", "ids"),
+        pytest.param("text", "tokens", marks=pytest.mark.slow),
+        pytest.param("tokens", "text", marks=pytest.mark.slow),
+        ("tokens", "ids"),
+        pytest.param("ids", "text", marks=pytest.mark.slow),
+        pytest.param("ids", "tokens", marks=pytest.mark.slow),
+    ],
+)
 
 
 def _count(metric: Any, batch: Batch) -> Any:
@@ -57,7 +69,6 @@ def _unit(metric: Any) -> str:
     return found.removeprefix("unit:")
 
 
-@pytest.mark.covering
 @each_pair
 @each_class
 def test_another_kind_is_refused_and_changes_nothing(make: Callable[[], Any], first: str, second: str):
@@ -97,7 +108,6 @@ def _loaded(saved: Any, fresh: Any) -> Any:
     return fresh
 
 
-@pytest.mark.covering
 @each_pair
 @each_class
 def test_a_merged_or_loaded_kind_is_known(make: Callable[[], Any], first: str, second: str):

@@ -7,8 +7,12 @@ import pytest
 import torch
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, ROUGEScore, ignite
+from ngram_metrics import Bleu, ChrF, ROUGEScore
 from ngram_metrics.hugging_face import Reward
+
+pytest.importorskip("ignite", reason="the classes for ignite are tested")
+
+from ngram_metrics import ignite
 
 
 @pytest.mark.parametrize(

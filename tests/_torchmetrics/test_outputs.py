@@ -15,10 +15,13 @@ from torchmetrics.text import BLEUScore
 
 import ngram_metrics
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
-from ngram_metrics import ignite as for_ignite
 from ngram_metrics._torchmetrics.accumulator import Accumulator
 from ngram_metrics._torchmetrics.outputs import Outputs
 from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
+
+pytest.importorskip("ignite", reason="the classes for ignite are tested")
+
+from ngram_metrics import ignite as for_ignite
 from ngram_metrics.ignite.metric import IgniteMetric
 
 HYPOTHESES = ["the cat sat on the mat", "it was", "a dog ran home"]

@@ -3,7 +3,6 @@
 import sys
 from typing import Any
 
-import matplotlib.pyplot as plt
 import pytest
 import torch
 from drawn import bands, heights, names_of_curves, rows, whiskers
@@ -11,6 +10,10 @@ from metrics.cases import TEXT
 from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu, ChrF, GroupedMetric, ROUGEScore
+
+pytest.importorskip("matplotlib", reason="the plots are drawn")
+
+import matplotlib.pyplot as plt
 
 pytestmark = pytest.mark.usefixtures("figures")
 

@@ -12,18 +12,22 @@ from typing import Any
 
 import pytest
 import torch
-from ignite.exceptions import NotComputableError
 from metrics.cases import KINDS_OF_STATE, PAIRS, TEXT, Batch, assert_same, joined
-from metrics.ignite_cases import IGNITE_KINDS_OF_STATE
 from ranks import SIZE, on_ranks
 from torch import Tensor, distributed
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import ngram_metrics
 from ngram_metrics import Bleu, ChrF, GroupedMetric, NgramOverlap
-from ngram_metrics import ignite as for_ignite
 from ngram_metrics.functional import chrf_score
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
+
+pytest.importorskip("ignite", reason="the classes for ignite are tested")
+
+from ignite.exceptions import NotComputableError
+from metrics.ignite_cases import IGNITE_KINDS_OF_STATE
+
+from ngram_metrics import ignite as for_ignite
 
 #: The number of a batch without a segment.
 EMPTY = -1

@@ -5,14 +5,19 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from ignite.engine import Engine
-from metrics.trainers import LightningModule, trainer
 from ranks import on_ranks
 from torch.utils.data import BatchSampler, DataLoader, Dataset, DistributedSampler, SequentialSampler
 
 from ngram_metrics import ChrF
-from ngram_metrics import ignite as for_ignite
 from ngram_metrics.distributed import UnrepeatedSampler
+
+pytest.importorskip("ignite", reason="the classes for ignite are tested")
+pytest.importorskip("lightning", reason="its Trainer runs")
+
+from ignite.engine import Engine
+from metrics.trainers import LightningModule, trainer
+
+from ngram_metrics import ignite as for_ignite
 from ngram_metrics.ignite import ScoresHandler
 from ngram_metrics.lightning import ScoresCallback
 

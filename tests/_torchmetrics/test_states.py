@@ -11,7 +11,6 @@ from typing import Any
 
 import oracles
 import pytest
-import sentencepiece
 import torch
 import torchmetrics
 from metrics.cases import CASES, TEXT, Case, assert_same, assert_same_states, each_kind_of_state, each_metric, states_of
@@ -63,6 +62,7 @@ def test_a_copy_holds_the_same_and_is_independent(
 @each_copy
 def test_a_copy_has_the_sentencepiece_model_of_its_tokenizer(copied: Callable[[Bleu], Bleu]):
     model, (hypotheses, references), texts = io.BytesIO(), TEXT[0], iter(str(TEXT).split(","))
+    sentencepiece = pytest.importorskip("sentencepiece", reason="its models are tokenizers")
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=texts, model_writer=model, vocab_size=40, num_threads=1, minloglevel=2
     )

@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 from documentation import run_recipe
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
-from transformers import EvalPrediction
 
 from ngram_metrics import Bleu
 
-jieba = pytest.importorskip("jieba")
-rouge_chinese = pytest.importorskip("rouge_chinese")
+pytest.importorskip("transformers", reason="what it predicts is passed")
+
+from transformers import EvalPrediction
+
+jieba = pytest.importorskip("jieba", reason="it finds the words")
+rouge_chinese = pytest.importorskip("rouge_chinese", reason="it is compared with")
 
 TEXTS = [
     ("正确。", "正确。"),

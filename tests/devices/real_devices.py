@@ -35,10 +35,21 @@ METRICS: dict[str, Any] = {
 }
 CLASSES = [api.metric.__name__ for api in COMPLETE]
 each_class = pytest.mark.parametrize("name", CLASSES)
-#: Means over references have no micro average.
+#: What runs by default on a CPU; on another device, all do.
+BY_DEFAULT = {
+    ("Bleu", "micro"),
+    ("ROUGEScore", "macro"),
+    ("ROUGEScore-avg", "none"),
+    ("ChrF", "none"),
+    ("NgramOverlap", "macro"),
+}
 each_metric_and_average = pytest.mark.parametrize(
     ("name", "average"),
-    [pair for pair in product(METRICS, ("micro", "macro", "none")) if pair != ("ROUGEScore-avg", "micro")],
+    [
+        pytest.param(*pair, marks=() if pair in BY_DEFAULT else pytest.mark.slow)
+        for pair in product(METRICS, ("micro", "macro", "none"))
+        if pair != ("ROUGEScore-avg", "micro")  # means over references have no micro average
+    ],
 )
 
 
@@ -58,7 +69,8 @@ def device(name: str) -> torch.device:
 
 def fixture_of(*names: str) -> Any:
     """A fixture that is each of these devices; one that not every machine has gives its mark to the test."""
-    marked = [pytest.param(name, marks=() if name in ("cpu", "meta") else getattr(pytest.mark, name)) for name in names]
+    marks = {"cuda": pytest.mark.cuda, "vulkan": pytest.mark.device, "xla": pytest.mark.device}
+    marked = [pytest.param(name, marks=marks.get(name, ())) for name in names]
     return pytest.fixture(params=marked)(lambda request: device(request.param))
 
 

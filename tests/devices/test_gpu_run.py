@@ -10,7 +10,7 @@ import pytest
 from programs import OFFLINE, ROOT
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 def test_the_run_on_a_gpu_is_rehearsed(tmp_path: Path):
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     surroundings = {**os.environ, **OFFLINE, "PATH": path, "DEVICE": "cpu", "OUT": str(tmp_path), "WORKERS": "0"}

@@ -13,7 +13,7 @@ import pytest
 import torch
 from crossings import crossings, no_crossings
 from metrics.apis import FUNCTIONS
-from metrics.cases import CASES, Case, assert_same, assert_same_states, states_of
+from metrics.cases import CASES, Case, assert_same, assert_same_states, named_pairs, states_of
 from real_devices import (
     METRICS,
     assert_near,
@@ -112,7 +112,11 @@ REWARDS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {**SMALL, "samples": 2, "references": None},
     ),
 }
-each_reward = pytest.mark.parametrize("reward", REWARDS)
+#: The others are compiled if slow tests run too.
+BY_DEFAULT = ("Bleu", "ROUGEScore", "samples")
+each_reward = pytest.mark.parametrize(
+    "reward", [pytest.param(name, marks=() if name in BY_DEFAULT else pytest.mark.slow) for name in REWARDS]
+)
 
 
 def _call_compiled(reward: str, backend: str, device: torch.device, calls: int = 20) -> None:
@@ -126,7 +130,6 @@ def _call_compiled(reward: str, backend: str, device: torch.device, calls: int =
     assert counter.frame_count == 1
 
 
-@pytest.mark.covering
 @pytest.mark.usefixtures("compiling")
 @each_reward
 def test_twenty_batches_of_one_shape_are_compiled_once(compiled_for: torch.device, reward: str):
@@ -136,7 +139,6 @@ def test_twenty_batches_of_one_shape_are_compiled_once(compiled_for: torch.devic
         _call_compiled(reward, "aot_eager", compiled_for, calls=2)
 
 
-@pytest.mark.covering
 @each_reward
 def test_tracing_leaves_no_side_effects(reward: str):
     call, data = REWARDS[reward]
@@ -152,15 +154,10 @@ def test_generated_code_scores_the_same(reward: str):
     _call_compiled(reward, "inductor", torch.device("cpu"))
 
 
-@pytest.mark.covering
 @pytest.mark.usefixtures("compiling")
 @pytest.mark.parametrize(
     ("case", "average"),
-    [
-        pytest.param(case, average, id=f"{case.name}-{average}")
-        for case in {case.metric: case for case in CASES if case.on_ids and "confidence" not in case.options}.values()
-        for average in case.averages
-    ],
+    named_pairs(lambda case, average: case.on_ids and "confidence" not in case.options),
 )
 def test_training_steps_that_update_a_metric_are_one_graph_also_after_a_reset(case: Case, average: str):
     counter = CompileCounterWithBackend("eager")

@@ -79,7 +79,7 @@ print(json.dumps(found))
 """
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 @pytest.mark.skipif(
     not Path("/proc/self/schedstat").exists() or "OpenMP" not in torch.__config__.parallel_info(),
     reason="counts the threads of OpenMP, as Linux does",

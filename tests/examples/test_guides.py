@@ -56,7 +56,7 @@ def expected_lines(framework: str) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 @pytest.mark.filterwarnings("ignore:It is recommended to enable `effective_order`")

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import oracles
 import programs
-import pyarrow
-import pyarrow.parquet
 import pytest
 import sacrebleu
 import torch
@@ -19,6 +17,11 @@ from systems import output, references
 from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu
+
+pytest.importorskip("pyarrow", reason="a file of the example is written")
+
+import pyarrow
+import pyarrow.parquet
 
 EXAMPLE = EXAMPLES / "own_metric.py"
 IDS = torch.randint(5, (2, 8, 20), generator=torch.Generator().manual_seed(0))
@@ -45,7 +48,7 @@ def test_it_counts_as_counters_do_in_a_collection():
     assert values["bleu"].item() == pytest.approx(expected_bleu())
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 def test_processes_report_what_one_does():
     expected = {"bleu": round(expected_bleu(), 4), "recall": round(expected_recall(2), 4)}
     assert start(EXAMPLE) == f"{expected}\n"
@@ -78,7 +81,7 @@ def test_the_rates_are_those_of_the_table(pairs):
         assert metric.compute().item() == edits / sum(len(split(reference)) for _, reference in pairs)
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 def test_two_processes_count_on_after_a_restart(tmp_path):
     """Each of two runs counts a segment on each rank: 2 edits in 4 words, which the second adds to the first."""
     for runs in (1, 2):
@@ -96,7 +99,7 @@ NAMES = {
 }
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 def test_two_processes_report_what_one_does():
     printed = start(EXAMPLES / "distributed.py", launch=TORCHRUN)
     # Two processes write: where output is not buffered, the end of one's line may come after the other's line.

@@ -62,12 +62,11 @@ def tokens(rows: list[list[int]]) -> list[list[int]]:
     return [[token for token in row if token not in NO_TOKENS] for row in rows]
 
 
-@pytest.mark.parametrize(
-    "processes", [pytest.param(1, marks=pytest.mark.programs), pytest.param(2, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [1, 2])
 def test_scores_are_those_of_what_the_models_wrote(processes: int, tmp_path: Path):
-    pytest.importorskip("transformers")
-    pytest.importorskip("accelerate")
+    pytest.importorskip("transformers", reason="its Trainer runs")
+    pytest.importorskip("accelerate", reason="the Trainer needs it")
     result, *_ = on_ranks(run_recipe, tmp_path, size=processes)
     assert result["processes"] == processes
     assert result["batches"] > 1 or processes > 1

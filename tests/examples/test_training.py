@@ -20,7 +20,7 @@ def chrf_by_epoch(text: str) -> list[float]:
     return [float(value) for value in re.findall(r"^epoch.*chrf': ([\d.]+)", text, re.MULTILINE)]
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 @pytest.mark.parametrize("script", ["first_lightning", "first_ignite"])
 def test_scores_rise_and_the_best_model_is_kept(script: str, tmp_path: Path):
     scores = chrf_by_epoch(printed(script, tmp_path))
@@ -31,10 +31,10 @@ def test_scores_rise_and_the_best_model_is_kept(script: str, tmp_path: Path):
     assert chrf_by_epoch(printed(script, tmp_path)) == scores
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 def test_a_script_with_a_folder_of_checkpoints_runs_twice(tmp_path: Path):
-    pytest.importorskip("accelerate")
-    pytest.importorskip("transformers")
+    pytest.importorskip("accelerate", reason="the Trainer needs it")
+    pytest.importorskip("transformers", reason="its Trainer runs")
     first, second = (printed("first_trainer", tmp_path).splitlines()[-1] for _ in range(2))
     assert first == second
 
@@ -48,7 +48,7 @@ def test_two_processes_score_what_one_does(tmp_path: Path):
     assert max(alone) == max(together) == max(lightning)
 
 
-@pytest.mark.slow
+@pytest.mark.engines
 @pytest.mark.parametrize("script", ["first_grpo", "first_causal"])
 def test_a_script_with_trl_runs_and_logs_scores(script: str, tmp_path: Path):
     pytest.importorskip("trl", reason="TRL brings pandas, pyarrow and datasets: it is installed by hand")
@@ -58,10 +58,10 @@ def test_a_script_with_trl_runs_and_logs_scores(script: str, tmp_path: Path):
 ACCELERATE = ("-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2", "--main_process_port", "0")
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 @pytest.mark.parametrize("launch", [TORCHRUN, ACCELERATE], ids=["torchrun", "own"])
 def test_two_processes_of_accelerate_print_what_the_page_shows(launch: tuple[str, ...], tmp_path: Path):
-    pytest.importorskip("accelerate")
+    pytest.importorskip("accelerate", reason="the Trainer needs it")
     text = printed("first_accelerate", tmp_path, launch=launch)
     values = dict(re.findall(r"^(\w.*?) +(\{.*\})$", text, re.MULTILINE))
     assert list(values) == ["natural loop", "gathered", "own shares", "one process"]
@@ -84,7 +84,7 @@ def lightning_run():
     return example("lightning_run")
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 def test_ignite_keeps_the_best_model_and_goes_on_with_the_scores_it_had(ignite_run, tmp_path: Path, capsys):
     options = ("--sentences", SENTENCES, "--device", "cpu", "--out", tmp_path)
     run(ignite_run, *options, "--epochs", 1)
@@ -114,7 +114,7 @@ def report_of(path: Path) -> dict:
     return json.loads(data)
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 def test_restore_text_draws_and_reports_its_epochs(tmp_path: Path, capsys):
     module = example("restore_text")
     run(module, "--sentences", SENTENCES, "--epochs", 2, "--device", "cpu", "--out", tmp_path)
@@ -153,7 +153,7 @@ def check_lightning(module, folder: Path, printed: str, epochs: int, processes: 
     assert float(best["val/chrf"]) > 0
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 def test_lightning_logs_the_scores_and_keeps_the_best_model(tmp_path: Path, lightning_run, capsys):
     run(lightning_run, "--sentences", SENTENCES, "--epochs", 2, "--out", tmp_path)
     printed = capsys.readouterr().out

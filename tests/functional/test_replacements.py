@@ -1,6 +1,5 @@
 """The functions that replace those of torch_ngram and fastchrf: against these, and against plain Python."""
 
-import fastchrf
 import numpy as np
 import pytest
 import torch
@@ -53,7 +52,7 @@ SYSTEMS = [[38457, 14, 62, 5128, 7, 201], [38457, 14, 5128, 159], [9226, 16, 211
     ("ngram", "expected"), [(1, [0.9091, 0.4444, 0]), (2, [0.6667, 0.2857, 0]), (3, [0.2857, 0, 0])]
 )
 def test_the_example_that_torch_ngram_documents(ngram, expected):
-    peer = pytest.importorskip("torch_ngram.torch_ngram")
+    peer = pytest.importorskip("torch_ngram.torch_ngram", reason="torch-ngram is compared with")
     reference, systems = torch.tensor(REFERENCE), pad2max(list(map(torch.tensor, SYSTEMS)), pad_id=1)
     assert systems.tolist() == [SYSTEMS[0], [*SYSTEMS[1], 1, 1], [*SYSTEMS[2], 1, 1, 1]]
     for batch in (1, 2):
@@ -83,7 +82,7 @@ def test_the_example_that_torch_ngram_documents(ngram, expected):
     ],
 )
 def test_where_torch_ngram_gives_another_number(reference, system, ngram, ours, theirs):
-    peer = pytest.importorskip("torch_ngram.torch_ngram")
+    peer = pytest.importorskip("torch_ngram.torch_ngram", reason="torch-ngram is compared with")
     given_to_both = torch.tensor([reference]), torch.tensor([[system]]), -1, ngram
     assert get_score(*given_to_both).item() == pytest.approx(ours, abs=1e-7)
     assert ours == close(overlap(*overlap_counts(system, reference, ngram)))
@@ -110,7 +109,7 @@ def test_get_score_is_the_overlap_rounded_once_to_float32(preds, ngram):
     ],
 )
 def test_pad2max_pads_and_stacks_as_torch_ngram(tensors, expected):
-    peer = pytest.importorskip("torch_ngram.torch_ngram")
+    peer = pytest.importorskip("torch_ngram.torch_ngram", reason="torch-ngram is compared with")
     tensors = [torch.tensor(tensor, dtype=torch.int64) for tensor in tensors]
     assert pad2max(tensors, 7).equal(torch.tensor(expected))
     assert peer.pad2max(tensors, 7).equal(torch.tensor(expected))
@@ -171,6 +170,7 @@ CONTROL = "\x1c\x1d\x1e\x1f"
 
 def assert_scores_are_those_of_fastchrf(name, hypotheses, references, **options):
     found = getattr(functional, name)(hypotheses, references, **options)
+    fastchrf = pytest.importorskip("fastchrf", reason="it is compared with")
     expected = getattr(fastchrf, name)(hypotheses, references, **options)
     dimensions = 2 if name == "pairwise_chrf" else 1
     sizes = [(len(own), len(others)) for own, others in zip(hypotheses, references, strict=True)]
@@ -211,6 +211,7 @@ def test_the_aggregate_of_no_references_scores_0(eps_smoothing):
 
 
 def test_control_characters_are_whitespace_as_in_sacrebleu():
+    fastchrf = pytest.importorskip("fastchrf", reason="it is compared with")
     for one in CONTROL:
         assert pairwise_chrf([[f"a{one}bc"]], [["abc"]]).item() == 100
         assert pairwise_chrf([[f"a{one}bc"]], [["abc"]], remove_whitespace=False).item() < 100

@@ -5,17 +5,21 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import ignite
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from ignite.engine import Engine
-from ignite.metrics import nlp as peers
 from metrics.cases import IDS, IGNORED, PADDING, TEXT, Batch, assert_same
 
-from ngram_metrics import ignite as ours
 from ngram_metrics._core.metrics.bleu import SMOOTHINGS
+
+pytest.importorskip("ignite", reason="the classes for ignite are tested")
+
+import ignite
+from ignite.engine import Engine
+from ignite.metrics import nlp as peers
+
+from ngram_metrics import ignite as ours
 
 not_old = pytest.mark.skipif(
     tuple(map(int, ignite.__version__.split(".")[:3])) < (0, 5, 5), reason="ignite before 0.5.5 says it in other words"

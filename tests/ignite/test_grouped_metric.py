@@ -3,10 +3,14 @@
 from typing import Any
 
 import pytest
+
+import ngram_metrics
+
+pytest.importorskip("ignite", reason="the classes for ignite are tested")
+
 from ignite.engine import Engine
 from ignite.exceptions import NotComputableError
 
-import ngram_metrics
 from ngram_metrics.ignite import Bleu, ChrF, GroupedMetric, ROUGEScore
 
 PREDS = ["das alte Haus steht leer", "la maison est vide", "das Haus ist leer"]

@@ -6,15 +6,19 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import ignite
 import pytest
 import sacrebleu
-from ignite.engine import Engine, Events
-from ignite.handlers import ClearMLLogger, MLflowLogger, TensorboardLogger, WandBLogger, global_step_from_engine
 from logged import COLUMNS, events, expected, samples_of, texts
 
 from ngram_metrics import evaluate
 from ngram_metrics.functional import chrf_score
+
+pytest.importorskip("ignite", reason="the classes for ignite are tested")
+
+import ignite
+from ignite.engine import Engine, Events
+from ignite.handlers import ClearMLLogger, MLflowLogger, TensorboardLogger, WandBLogger, global_step_from_engine
+
 from ngram_metrics.ignite import Bleu, ChrF, GroupedMetric, ROUGEScore, ScoresHandler
 
 logs_to_wandb = pytest.mark.skipif(

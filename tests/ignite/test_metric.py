@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 import torch
+from metrics.apis import COMPLETE
+from metrics.cases import assert_same, assert_same_states, states_of
+
+pytest.importorskip("ignite", reason="the classes for ignite are tested")
+
 from ignite.engine import Engine, Events
 from ignite.exceptions import NotComputableError
 from ignite.handlers import Checkpoint, DiskSaver
 from ignite.metrics import RunningAverage
-from metrics.apis import COMPLETE
-from metrics.cases import assert_same, assert_same_states, states_of
 from metrics.ignite_cases import IGNITE_CASES, IgniteCase, each_ignite_case, each_kind_of_state
 
 from ngram_metrics import ignite as ours

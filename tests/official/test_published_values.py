@@ -17,7 +17,7 @@ from ngram_metrics.significance import paired_approximate_randomization, paired_
 
 FOLDER = os.environ.get("NGRAM_METRICS_WMT17")
 pytestmark = [
-    pytest.mark.official,
+    pytest.mark.slow,
     pytest.mark.skipif(not FOLDER, reason="NGRAM_METRICS_WMT17 names no folder with newstest2017 English-German"),
 ]
 BASELINE = "LIUM-NMT.4900"

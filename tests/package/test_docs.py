@@ -18,7 +18,7 @@ from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from documentation import BLOCK, DOCS, ROOT, TEXTS, blocks, public_names
+from documentation import BLOCK, DOCS, ROOT, TEXTS, blocks, imported_modules, public_names
 from torch.utils.data import DataLoader
 
 import ngram_metrics
@@ -57,8 +57,9 @@ PROGRAMS = [page for page in TEXTS if not all(map(is_session, blocks(page, "pyth
 
 @pytest.mark.parametrize("page", PROGRAMS, ids=named)
 def test_python_without_prompts_runs_or_is_known_not_to(page: Path):
+    """Up to the first block that imports a missing package."""
     names: dict[str, object] = {}
-    for code in blocks(page, "python"):
+    for number, code in enumerate(blocks(page, "python"), 1):
         # A block may use what a session above it has defined; what that prints, its doctest has compared.
         parts = (
             [example.source for example in PARSER.get_examples(code) if example.exc_msg is None]
@@ -69,6 +70,9 @@ def test_python_without_prompts_runs_or_is_known_not_to(page: Path):
             program = compile(part, named(page), "exec")
             is_known = not is_session(code) and any(line in code for line in NOT_RUN)
             if named(page) not in RUN_ELSEWHERE and not is_known:
+                for module in imported_modules(part):
+                    reason = f"{named(page)}: block {number} and those below it need {module}"
+                    pytest.importorskip(module, reason=reason, exc_type=ImportError)
                 exec(program, names)
 
 
@@ -236,7 +240,7 @@ def percent(score: float) -> str:
 
 
 def test_the_lightning_snippet_of_the_readme_logs_the_score_of_an_epoch():
-    lightning = pytest.importorskip("lightning.pytorch")
+    lightning = pytest.importorskip("lightning.pytorch", reason="the block needs lightning")
     model = readme_snippet("LightningModule", LightningModule=lightning.LightningModule, Bleu=Bleu)["Translator"]()
     model.translate = translate
     options = dict.fromkeys(("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary"), False)
@@ -248,13 +252,13 @@ def test_the_lightning_snippet_of_the_readme_logs_the_score_of_an_epoch():
 
 
 def test_the_ignite_snippet_of_the_readme_scores_an_epoch():
-    engine = pytest.importorskip("ignite.engine")
+    engine = pytest.importorskip("ignite.engine", reason="the block needs ignite")
     names = readme_snippet("ngram_metrics.ignite", Engine=engine.Engine, translate=translate)
     assert percent(names["evaluator"].run(EPOCH).metrics["bleu"]) == "43.8"
 
 
 def test_the_trainer_snippet_of_the_readme_passes_metrics_that_count_batches():
-    pytest.importorskip("transformers")
+    pytest.importorskip("transformers", reason="the block needs transformers")
     tokenizer = SimpleNamespace(
         all_special_ids=[0], batch_decode=lambda rows, **_: [" ".join(map(str, row)) for row in rows]
     )
@@ -310,6 +314,7 @@ def last_value(line: str, names: dict[str, Any]) -> float:
 
 @pytest.mark.parametrize(("old", "new"), migrated_lines())
 def test_a_line_and_the_line_that_replaces_it_give_the_same_number(old: str, new: str):
+    pytest.importorskip("ignite", reason="the table has lines of ignite")
     names: dict[str, Any] = {}
     exec("import ignite.metrics, nltk.translate.bleu_score, sacrebleu, torchmetrics.text, ngram_metrics.ignite", names)
     exec("from rouge_score import rouge_scorer", names)

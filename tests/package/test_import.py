@@ -39,7 +39,7 @@ print(imported())
 """
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 def test_importing_the_package_imports_no_optional_package(tmp_path: Path):
     assert run(WITHOUT_OPTIONAL, tmp_path) == ["set()"]
 
@@ -60,7 +60,7 @@ print("torch" in sys.modules)
 """
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 def test_systems_are_evaluated_without_torch(tmp_path: Path):
     """By the function and by the command; decoding, which asks for a device, imports it."""
     assert run(WITHOUT_TORCH, tmp_path)[-2:] == ["False", "True"]

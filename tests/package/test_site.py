@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from documentation import ROOT, public_names
 
-pytestmark = pytest.mark.programs
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

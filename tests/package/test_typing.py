@@ -10,7 +10,7 @@ import pytest
 CALLS = Path(__file__).with_name("typed_calls.py")
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 def test_right_calls_pass_and_wrong_ones_are_refused():
     """Read by mypy as the package is, so that what it has read of torch is used again."""
     pytest.importorskip("mypy", reason="mypy comes with the group `dev`")

@@ -2,6 +2,10 @@
 
 from typing import Any
 
+import pytest
+
+pytest.importorskip("matplotlib", reason="the plots are drawn")
+
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.text import Text
 

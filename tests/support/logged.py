@@ -7,7 +7,11 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ngram_metrics.functional import chrf_score
+
+pytest.importorskip("tensorboard", reason="its files are read")
 
 with warnings.catch_warnings():
     # TensorBoard's own imports use what others deprecate.

@@ -10,9 +10,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import ignite.distributed as idist
+import pytest
 import torch
 import torch.multiprocessing
+
+idist = pytest.importorskip("ignite.distributed", reason="it starts the processes")
 
 #: The default number of processes: rank 1 has a neighbour on each side.
 SIZE = 3

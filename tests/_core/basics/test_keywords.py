@@ -1,64 +1,74 @@
 """Wrong keywords: the error names the public class and our option; a keyword of a peer stands in that package."""
 
 import inspect
-from collections.abc import Callable
+import pkgutil
 from types import ModuleType
+from typing import Any
 
-import fastchrf
 import pytest
-from ignite.metrics import Rouge
-from nltk.translate import bleu_score, chrf_score
-from rouge_score.rouge_scorer import RougeScorer
-from sacrebleu import BLEU, corpus_bleu
-from torchmetrics import text
 
-import ngram_metrics
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, functional, mbr, significance
-from ngram_metrics import ignite as for_ignite
-from ngram_metrics.hugging_face import ComputeMetrics, Reward
-from ngram_metrics.ignite import ScoresHandler
-from ngram_metrics.lightning import ScoresCallback
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, functional
+
+
+def object_of(name: str) -> Any:
+    """The object of a name such as "package.module:Class.method"; without the package the test is skipped."""
+    module = name.partition(":")[0]
+    pytest.importorskip(module, reason=f"{module} is not installed", exc_type=ImportError)
+    return pkgutil.resolve_name(name)
+
+
+#: A keyword of another package, the class of ours that gets it, and what its error proposes.
+KEYWORDS = [
+    ("torchmetrics.text:BLEUScore", "n_gram", Bleu, "ngram"),
+    ("torchmetrics.text:BLEUScore", "n_gram", NgramOverlap, "ngram"),
+    ("torchmetrics.text:SacreBLEUScore", "tokenize", Bleu, "tokenizer"),
+    ("torchmetrics.text:CHRFScore", "n_char_order", ChrF, "char_order"),
+    ("torchmetrics.text:CHRFScore", "n_word_order", ChrF, "word_order"),
+    ("torchmetrics.text:CHRFScore", "return_sentence_level_score", ChrF, "average='none'"),
+    ("sacrebleu:BLEU", "max_ngram_order", Bleu, "ngram"),
+    ("sacrebleu:BLEU", "tokenize", Bleu, "tokenizer"),
+    ("sacrebleu:BLEU", "smooth_method", Bleu, "smooth"),
+    ("sacrebleu:BLEU", "force", Bleu, "tokenizer=None, for text that is tokenized"),
+    ("sacrebleu:BLEU", "trg_lang", Bleu, "tokenizer, such as 'zh', 'ja-mecab' or 'ko-mecab'"),
+    ("sacrebleu:corpus_bleu", "use_effective_order", Bleu, "effective_order"),
+    ("sacrebleu:BLEU.corpus_score", "n_bootstrap", Bleu, "confidence, the level of the interval"),
+    ("nltk.translate.bleu_score:corpus_bleu", "smoothing_function", Bleu, "smooth"),
+    ("nltk.translate.bleu_score:corpus_bleu", "auto_reweigh", Bleu, "effective_order"),
+    ("nltk.translate.chrf_score:corpus_chrf", "max_len", ChrF, "char_order"),
+    ("nltk.translate.chrf_score:corpus_chrf", "ignore_whitespace", ChrF, "whitespace, which means the opposite"),
+    ("fastchrf:pairwise_chrf", "remove_whitespace", ChrF, "whitespace, which means the opposite"),
+    (
+        "rouge_score.rouge_scorer:RougeScorer",
+        "split_summaries",
+        ROUGEScore,
+        "sentence_splitter, such as nltk.sent_tokenize",
+    ),
+    ("ignite.metrics:Rouge", "variants", ROUGEScore, "rouge_keys"),
+    ("ignite.metrics:Rouge", "multiref", ROUGEScore, "accumulate"),
+    # Of packages that no environment of the tests has.
+    ("", "max_order", Bleu, "ngram"),
+    ("", "rouge_types", ROUGEScore, "rouge_keys"),
+    ("", "use_aggregator", ROUGEScore, "average, 'none' for a score of each segment"),
+    ("", "pad_token_id", Bleu, "pad_id"),
+]
+
+
+@pytest.mark.parametrize(("peer", "keyword", "metric", "ours"), KEYWORDS)
+def test_a_keyword_of_a_peer_names_ours(peer: str, keyword: str, metric: type, ours: str):
+    with pytest.raises(TypeError, match=rf"^{metric.__name__}: unknown argument {keyword}, did you mean {ours}\?$"):
+        metric(**{keyword: None})
+    if peer:
+        assert keyword in inspect.signature(object_of(peer)).parameters
 
 
 @pytest.mark.parametrize(
-    ("peer", "keyword", "metric", "ours"),
-    [
-        (text.BLEUScore, "n_gram", Bleu, "ngram"),
-        (text.BLEUScore, "n_gram", NgramOverlap, "ngram"),
-        (text.SacreBLEUScore, "tokenize", Bleu, "tokenizer"),
-        (text.CHRFScore, "n_char_order", ChrF, "char_order"),
-        (text.CHRFScore, "n_word_order", ChrF, "word_order"),
-        (text.CHRFScore, "return_sentence_level_score", ChrF, "average='none'"),
-        (BLEU, "max_ngram_order", Bleu, "ngram"),
-        (BLEU, "tokenize", Bleu, "tokenizer"),
-        (BLEU, "smooth_method", Bleu, "smooth"),
-        (BLEU, "force", Bleu, "tokenizer=None, for text that is tokenized"),
-        (BLEU, "trg_lang", Bleu, "tokenizer, such as 'zh', 'ja-mecab' or 'ko-mecab'"),
-        (corpus_bleu, "use_effective_order", Bleu, "effective_order"),
-        (BLEU.corpus_score, "n_bootstrap", Bleu, "confidence, the level of the interval"),
-        (bleu_score.corpus_bleu, "smoothing_function", Bleu, "smooth"),
-        (bleu_score.corpus_bleu, "auto_reweigh", Bleu, "effective_order"),
-        (chrf_score.corpus_chrf, "max_len", ChrF, "char_order"),
-        (chrf_score.corpus_chrf, "ignore_whitespace", ChrF, "whitespace, which means the opposite"),
-        (fastchrf.pairwise_chrf, "remove_whitespace", ChrF, "whitespace, which means the opposite"),
-        (RougeScorer, "split_summaries", ROUGEScore, "sentence_splitter, such as nltk.sent_tokenize"),
-        (Rouge, "variants", ROUGEScore, "rouge_keys"),
-        (Rouge, "multiref", ROUGEScore, "accumulate"),
-        # These peers are not installed.
-        (None, "max_order", Bleu, "ngram"),
-        (None, "rouge_types", ROUGEScore, "rouge_keys"),
-        (None, "use_aggregator", ROUGEScore, "average, 'none' for a score of each segment"),
-        (None, "pad_token_id", Bleu, "pad_id"),
-    ],
+    ("keyword", "metric", "ours"),
+    [row[1:] for row in KEYWORDS if not row[0].startswith("ignite")],  # a keyword of ignite names its class instead
 )
-def test_a_keyword_of_a_peer_names_ours(peer: Callable | None, keyword: str, metric: type, ours: str):
-    assert peer is None or keyword in inspect.signature(peer).parameters
+def test_a_class_of_ignite_names_the_same(keyword: str, metric: type, ours: str, ignite_classes: ModuleType):
+    of_ignite = getattr(ignite_classes, metric.__name__)
     with pytest.raises(TypeError, match=rf"^{metric.__name__}: unknown argument {keyword}, did you mean {ours}\?$"):
-        metric(**{keyword: None})
-    if metric is not ROUGEScore or keyword not in ("variants", "multiref"):
-        of_ignite = getattr(for_ignite, metric.__name__)
-        with pytest.raises(TypeError, match=rf"^{metric.__name__}: unknown argument {keyword}, did you mean {ours}\?$"):
-            of_ignite(**{keyword: None})
+        of_ignite(**{keyword: None})
 
 
 def test_a_class_made_of_ours_has_its_options():
@@ -72,8 +82,9 @@ def test_a_class_made_of_ours_has_its_options():
         Chatty(loudd=True)
 
 
-@pytest.mark.parametrize("package", [ngram_metrics, for_ignite])
-def test_a_misspelt_keyword_names_ours(package: ModuleType):
+@pytest.mark.parametrize("name", ["ngram_metrics", "ngram_metrics.ignite"])
+def test_a_misspelt_keyword_names_ours(name: str):
+    package = object_of(name)
     with pytest.raises(TypeError, match=r"^Bleu: unknown argument smoth, did you mean smooth\?$"):
         package.Bleu(smoth="exp")
     with pytest.raises(TypeError, match=r"^ChrF: unknown argument n_gram, expected one of \['char_order', .*\]$"):
@@ -101,15 +112,22 @@ def test_wrong_arguments_of_a_method_name_the_public_class(method: str):
 
 
 @pytest.mark.parametrize(
-    "function",
+    "path",
     [
-        *(getattr(functional, name) for name in functional.__all__),
-        *(significance.paired_bootstrap, significance.paired_approximate_randomization),
-        *(mbr.decode, mbr.pairwise, ngram_metrics.evaluate),
-        *(ComputeMetrics, Reward, ScoresCallback, ScoresHandler),
+        *(f"ngram_metrics.functional:{name}" for name in functional.__all__),
+        "ngram_metrics.significance:paired_bootstrap",
+        "ngram_metrics.significance:paired_approximate_randomization",
+        "ngram_metrics.mbr:decode",
+        "ngram_metrics.mbr:pairwise",
+        "ngram_metrics:evaluate",
+        "ngram_metrics.hugging_face:ComputeMetrics",
+        "ngram_metrics.hugging_face:Reward",
+        "ngram_metrics.lightning:ScoresCallback",
+        "ngram_metrics.ignite:ScoresHandler",
     ],
 )
-def test_every_public_function_names_its_options(function: Callable):
+def test_every_public_function_names_its_options(path: str):
+    function = object_of(path)
     name = function.__name__
     first, *_, last = options = inspect.signature(function).parameters
     for option in (first, last):

@@ -10,7 +10,6 @@ from metrics.apis import APIS
 from nltk.tokenize import NLTKWordTokenizer
 
 import ngram_metrics
-from ngram_metrics import ignite
 from ngram_metrics._core.metrics.bleu import BleuMeasure
 from ngram_metrics._core.metrics.chrf import ChrfMeasure
 from ngram_metrics._core.metrics.overlap import OverlapMeasure
@@ -134,7 +133,7 @@ for name, api in APIS.items():
             ]
 
 
-@pytest.mark.parametrize(
+each_refusal = pytest.mark.parametrize(
     ("name", "options", "error", "words"),
     [
         (name, options, error, words)
@@ -144,19 +143,28 @@ for name, api in APIS.items():
     ],
     ids=lambda one: str(one)[:50],
 )
+
+
+@each_refusal
 def test_what_a_setting_cannot_be_is_refused_before_any_segment_is_read(name, options, error, words):
     api = APIS[name]
     with pytest.raises(error, match=words):
         api.function(None, None, **options)
-    for module in (ngram_metrics, ignite):
-        metric = getattr(module, api.metric.__name__)
-        if metric is not ignite.Bleu or options.keys() & {*api.flags}:  # which has the words of ignite
-            with pytest.raises(error, match=words):
-                metric(**options)
+    with pytest.raises(error, match=words):
+        api.metric(**options)
     measure = type(api.entry.make().measure)
     if name != "rouge" and options.keys() <= inspect.signature(measure).parameters.keys():
         with pytest.raises(error, match=words):
             measure(**options)
+
+
+@each_refusal
+def test_a_class_of_ignite_refuses_the_same_settings(name, options, error, words, ignite_classes):
+    api = APIS[name]
+    metric = getattr(ignite_classes, api.metric.__name__)
+    if metric is not ignite_classes.Bleu or options.keys() & {*api.flags}:  # which has the words of ignite
+        with pytest.raises(error, match=words):
+            metric(**options)
 
 
 def test_numbers_of_numpy_are_the_same_settings():

@@ -3,13 +3,16 @@
 import itertools
 import math
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from drawn import bands, names_of_curves, widths_and_heights
-from matplotlib.colors import to_rgb
 
 from ngram_metrics._core.basics.plots import COLORS, Curve, Row, draw_curves, draw_points, draw_rows
+
+pytest.importorskip("matplotlib", reason="the plots are drawn")
+
+import matplotlib.pyplot as plt
+from matplotlib.colors import to_rgb
 
 pytestmark = pytest.mark.usefixtures("figures")
 

@@ -102,8 +102,7 @@ def test_chunks_do_not_change_the_counts(seed, references):
     assert count("numpy", batch, 4) == oracles.match_rows(batch, 4)
 
 
-@pytest.mark.covering
-@pytest.mark.parametrize("references", [1, 2])
+@pytest.mark.parametrize("references", [1, pytest.param(2, marks=pytest.mark.slow)])
 @both_engines
 def test_one_giant_document(engine, references):
     draw = random.Random(0)

@@ -58,8 +58,9 @@ def test_hits_are_those_of_the_walks(pairs):
     check_hits(pairs)
 
 
-@pytest.mark.covering
-@pytest.mark.parametrize("repeats", [2, 6, 80])
+@pytest.mark.parametrize(
+    "repeats", [pytest.param(2, marks=pytest.mark.slow), 6, pytest.param(80, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("width", [1, 54, 55, 56, 109, 110, 111, 166])
 def test_around_whole_words_of_the_bit_table(width, repeats):
     source = random.Random(width * repeats)

@@ -3,7 +3,6 @@
 import numpy as np
 import oracles
 import pytest
-from fastchrf import pairwise_chrf
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import apart, streams
@@ -152,16 +151,27 @@ PRINTED = [
     ],
 )
 def test_the_table_of_peers(batch, sacrebleu, eps, torchmetrics):
-    """Times 100: sacrebleu's two ways, with fastchrf and nltk the same for one segment; and torchmetrics."""
+    """Times 100: sacrebleu's two ways, with nltk the same as the second for one segment; and torchmetrics."""
     hypotheses, references = apart(batch)
     for expected, smoothing in ((sacrebleu, False), (eps, True)):
         assert 100 * scored(batch, "micro", eps_smoothing=smoothing) == pytest.approx(expected, abs=5e-4)
         corpus = CHRF(eps_smoothing=smoothing).corpus_score(hypotheses, streams(references))
         assert corpus.score == pytest.approx(expected, abs=5e-4)
-        if len(batch) == 1:
-            theirs = pairwise_chrf([[batch[0][0]]], [batch[0][1]], eps_smoothing=smoothing)
-            assert theirs[0][0][0] == pytest.approx(expected, abs=5e-4)
     if len(batch) == 1:
         assert 100 * sentence_chrf(batch[0][1][0], batch[0][0], beta=2) == pytest.approx(eps, abs=5e-4)
     theirs = torchmetrics_chrf(hypotheses, references, n_char_order=6, n_word_order=0)
     assert 100 * theirs.item() == pytest.approx(torchmetrics, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "reference", "expected", "eps"),
+    [("a", "a", 100, 16.667), ("abc", "abc", 100, 50), ("abc", "abcdefgh", 32.251, 16.032), ("", "", 0, 0)],
+)
+def test_fastchrf_has_the_two_numbers_of_sacrebleu_for_a_segment(hypothesis, reference, expected, eps):
+    fastchrf = pytest.importorskip("fastchrf", reason="fastchrf is compared with")
+    for score, smoothing in ((expected, False), (eps, True)):
+        assert 100 * scored([(hypothesis, [reference])], "micro", eps_smoothing=smoothing) == pytest.approx(
+            score, abs=5e-4
+        )
+        theirs = fastchrf.pairwise_chrf([[hypothesis]], [[reference]], eps_smoothing=smoothing)
+        assert theirs[0][0][0] == pytest.approx(score, abs=5e-4)

@@ -15,10 +15,14 @@ import pytest
 import torch
 from metrics.apis import COMPLETE, FUNCTIONS, Api
 from metrics.cases import Batch, Case, assert_same, each_kind_of_state, named_pairs
-from metrics.ignite_cases import IgniteCase, each_ignite_case
 from sacrebleu.metrics import BLEU, CHRF
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore, __version__
+
+pytest.importorskip("ignite", reason="the classes for ignite are tested")
+
+from metrics.ignite_cases import IgniteCase, each_ignite_case
+
 from ngram_metrics import ignite as for_ignite
 
 #: For options that affect the number, by their names, settings that all give different numbers. A value is one of its

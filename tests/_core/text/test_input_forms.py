@@ -4,17 +4,13 @@ import math
 from collections import UserList, deque
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import by_count
 
-from ngram_metrics import ChrF, NgramOverlap, functional, mbr
-from ngram_metrics._core.text.foreign_values import list_values
+from ngram_metrics import functional
 from ngram_metrics._core.text.input_forms import read
 from ngram_metrics._core.text.segments import Segments
 from ngram_metrics.counting import clipped_matches
@@ -175,60 +171,6 @@ def test_arrays_are_read_however_they_lie_in_memory(change):
     assert seen(list(given), list(given)) == ("ids", array.tolist(), [[row] for row in array.tolist()])
 
 
-#: What makes a column of a table from a list.
-COLUMNS = {
-    "pyarrow.Array": pa.array,
-    "pyarrow.ChunkedArray": lambda values: pa.chunked_array([values[:1], values[1:]]),
-    "polars.Series": pl.Series,
-    "pandas.Series": pd.Series,
-    "pandas.Index": pd.Index,
-    "pandas of pyarrow": lambda values: pd.Series(values, dtype=pd.ArrowDtype(pa.array(values).type)),
-}
-each_column = pytest.mark.parametrize("column", COLUMNS.values(), ids=COLUMNS)
-
-
-@each_column
-def test_a_column_is_the_list_of_its_values(column):
-    texts, references = ["a b", "c d"], ["a c", "c d"]
-    assert seen(column(texts), column(references)) == ("text", texts, [["a c"], ["c d"]])
-    assert seen(texts, [column(references), references]) == ("text", texts, [references, references])
-    assert seen([column(["a", "b"])], [column(["a", "c"])]) == TOKENS
-    assert seen([column([1, 2])], [column([1, 3])]) == IDS
-    assert mbr.decode(NgramOverlap(), [column(["x", "a b", "a"])]).hypotheses == ["a b"]
-    assert functional.chrf_score("a b", column(references)) == functional.chrf_score("a b", references)
-    assert list_values(column(texts), "labels") == texts
-    assert set(map(type, list_values(column([1, 2]), "labels"))) == {int}
-
-
-@pytest.mark.parametrize("column", [pa.array, lambda values: pa.chunked_array([values]), pl.Series])
-def test_a_column_of_lists_is_a_list_of_lists(column):
-    assert seen(["a b", "c"], column([["a", "b"], ["c"]])) == ("text", ["a b", "c"], [["a", "b"], ["c"]])
-    assert seen(column([["a", "b"]]), column([[["a", "c"]]])) == TOKENS
-    assert seen(column([[1, 2]]), column([[1, 3]])) == IDS
-
-
-@each_column
-def test_a_missing_text_of_a_column_is_refused_by_its_place(column):
-    with pytest.raises(TypeError, match=r"^a missing value \(.*\) at segment 1: pass ''"):
-        read(column(["a", None]), ["a", "b"])
-    with pytest.raises(TypeError, match=r"^a missing value \(.*\) at reference 0 of segment 1: pass ''"):
-        read(["a", "b"], column(["a", None]))
-
-
-def test_values_of_labels_are_hashable_and_readable():
-    """Also what numpy and pandas write in their own ways; tests/_evaluation/test_evaluate_arguments.py has more."""
-    days = np.array(["2024-01-01", "2024-01-02"], "datetime64[ns]")
-    assert list(map(str, list_values(days.astype("datetime64[D]"), "labels"))) == ["2024-01-01", "2024-01-02"]
-    first_is_missing = np.array(["NaT", "2024-01-01"], "datetime64[ns]")
-    assert list_values(first_is_missing, "labels") == [None, first_is_missing[1]]
-    assert list_values(np.ma.masked_array(days, [False, True]), "labels") == [days[0], None]
-    for missing in (pd.Series([1, pd.NA], dtype="Int64"), pd.Index([1, None], object), pa.array([1, None])):
-        assert list_values(missing, "labels") == [1, None]
-    assert list_values(pd.array(["a", pd.NA]), "labels") == ["a", None]
-    assert list_values(torch.tensor([1, 2]), "labels") == list_values((1, 2), "labels") == [1, 2]
-    assert list_values(pd.Series(["a", "b"], dtype="category"), "labels") == ["a", "b"]
-
-
 SAMPLES = r"samples: flatten them to \(segments \* samples, width\), and repeat the references of each segment$"
 MISSING = r"pass '' for a missing prediction, .* as by \[r for r in references if r is not None\]$"
 
@@ -327,7 +269,6 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         ([None, "a"], ["a", "b"], rf"^a missing value \(None\) at segment 0: {MISSING}"),
         (["a"], [["b", None]], rf"^a missing value \(None\) at reference 1 of segment 0: {MISSING}"),
         (["a", "b"], ["a", math.nan], rf"^a missing value \(nan\) at reference 0 of segment 1: {MISSING}"),
-        (["a", "b"], [*zip(["a", "b"], ["c", pd.NA], strict=True)], r"^a missing value \(<NA>\) at reference 1 of seg"),
         ([["a"], ["b"]], [["a"], [None, ["b"]]], rf"^a missing value \(None\) at reference 0 of segment 1: {MISSING}"),
         ([[1], None], [[1], [2]], rf"^a missing value \(None\) at segment 1: {MISSING}"),
         (5, 5, r"preds is an int: expected a sequence"),
@@ -398,33 +339,6 @@ def test_other_mistakes_are_not_said_to_be_swapped(preds, target):
     with pytest.raises((TypeError, ValueError), match="expected") as error:
         read(preds, target)
     assert "swapped" not in str(error.value)
-
-
-FRAMES = {
-    "pandas": pd.DataFrame({"mt": ["a b", "c"]}),
-    "polars": pl.DataFrame({"mt": ["a b", "c"]}),
-    "pyarrow": pa.table({"mt": ["a b", "c"]}),
-    "a pyarrow batch": pa.RecordBatch.from_pydict({"mt": ["a b", "c"]}),
-    "a subclass": type("GeoDataFrame", (pd.DataFrame,), {})({"mt": ["a b", "c"]}),
-}
-
-
-@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda frame: functional.chrf_score(frame, ["a", "b"]),
-        lambda frame: functional.chrf_score(["a", "b"], frame),
-        lambda frame: functional.chrf_score(["a"], [frame]),
-        lambda frame: functional.bleu_score([frame], [["a"]]),
-        lambda frame: functional.pairwise_chrf([["a"]], [frame]),
-        lambda frame: mbr.decode(ChrF(), frame),
-        lambda frame: list_values(frame, "labels"),
-    ],
-)
-def test_a_table_of_several_columns_is_refused_and_a_column_is_asked_for(call, frame):
-    with pytest.raises(TypeError, match=r"is a \w+ of (pandas|polars|pyarrow): expected one of its columns, such as "):
-        call(frame)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, GroupedMetric, ROUGEScore, evaluate, functional, ignite, mbr
+from ngram_metrics import Bleu, ChrF, GroupedMetric, ROUGEScore, evaluate, functional, mbr
 from ngram_metrics import _cli as cli
 from ngram_metrics._core.text.input_warnings import _FIRST_BYTES, _WITHOUT_BLANKS
 from ngram_metrics.functional import ngram_overlap, rouge_score
@@ -91,7 +91,6 @@ def test_a_likely_mistake_warns_once(preds, target, words):
     [
         lambda preds, target: Bleu().update(preds, target),
         lambda preds, target: GroupedMetric(ROUGEScore(), ["a"]).update(preds, target, ["a"] * len(preds)),
-        lambda preds, target: ignite.ChrF().update((preds, target)),
         lambda preds, target: evaluate(preds, target, "chrf"),
         rouge_score,
     ],
@@ -105,6 +104,12 @@ def test_every_api_warns_once(call):
         with pytest.warns(UserWarning, match=words) as warned:
             call(preds, target)
         assert len(warned) == 1
+
+
+def test_a_class_of_ignite_warns_once(ignite_classes):
+    with pytest.warns(UserWarning, match=WORDS_WARNING) as warned:
+        ignite_classes.ChrF().update((MAT.split(), MAT.split()[::-1]))
+    assert len(warned) == 1
 
 
 def test_rouge_and_pairwise_warn_too():
@@ -248,7 +253,6 @@ def test_a_warning_names_the_option_of_its_api(metric, text, cure, tmp_path, cap
     for call in (
         lambda: ours(*batch),
         lambda: (rouge_score if is_rouge else functional.bleu_score)(*batch),
-        lambda: (ignite.ROUGEScore() if is_rouge else ignite.Bleu(tokenizer="13a")).update(batch),
         lambda: mbr.decode(ours, batch[:1]),
     ):
         with pytest.warns(UserWarning, match=re.escape(cure.format(rouge="tokenizer=", words="tokenizer="))):
@@ -259,6 +263,14 @@ def test_a_warning_names_the_option_of_its_api(metric, text, cure, tmp_path, cap
     (tmp_path / "texts").write_text(f"{text}\n", encoding="utf-8")
     assert cli.main([f"{tmp_path}/texts", "-r", f"r={tmp_path}/texts", "-m", metric]) == 0
     assert cure.format(rouge="--rouge-tokenizer ", words="--tokenizer ") in capsys.readouterr().err
+
+
+def test_a_warning_of_a_class_of_ignite_names_its_option(ignite_classes):
+    text = ["a cat sat ."]
+    with pytest.warns(UserWarning, match="pass tokenizer='none' for text that is tokenized"):
+        ignite_classes.Bleu(tokenizer="13a").update((text, text))
+    with pytest.warns(UserWarning, match="tokenizer='unicode' keeps letters and digits of all scripts"):
+        ignite_classes.ROUGEScore().update((["слово"], ["слово"]))
 
 
 def test_hypotheses_that_look_tokenized_are_warned_of():
@@ -327,15 +339,13 @@ def test_only_the_first_update_is_looked_at():
 def test_bleu_without_any_hypothesis_of_four_words_is_warned_of(average):
     options = {"average": average, "effective_order": False}
     short = ["it is", "yes it is"], ["it is", "yes it is so"]
-    metric, of_ignite = Bleu(**options), ignite.Bleu(average=average)
+    metric = Bleu(**options)
     words = "^BLEU is 0 because no hypothesis has 4 tokens: effective_order=True .*, ngram= .* mean of sentence BLEU$"
     for part in ([side[:1] for side in short], short):
         metric.update(*part)
-        of_ignite.update(part)
     for call in (
         lambda: [metric.compute() for _ in range(2)],
         lambda: GroupedMetric(Bleu(**options), ["a"])(*short, ["a", "a"]),
-        of_ignite.compute,
         lambda: metric(*short),
         lambda: evaluate(*short, {"bleu": Bleu(**options)}),
         *([lambda: functional.bleu_score(*short)] if average == "micro" else []),
@@ -356,15 +366,38 @@ def test_bleu_without_any_hypothesis_of_four_words_is_warned_of(average):
         right.compute()
 
 
+@pytest.mark.parametrize("average", ["micro", "macro"])
+def test_ignites_bleu_without_any_hypothesis_of_four_words_is_warned_of(average, ignite_classes):
+    metric = ignite_classes.Bleu(average=average, effective_order=False)
+    metric.update((["it is", "yes it is"], ["it is", "yes it is so"]))
+    with pytest.warns(UserWarning, match="^BLEU is 0 because no hypothesis has 4 tokens") as warned:
+        metric.compute()
+    assert len(warned) == 1
+
+
+def check_line(call):
+    """Of two calls the first warns once, and names the line of the caller."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("default")
+        for _ in range(2):
+            call()
+    assert {(warning.filename, warning.lineno) for warning in warned} == {(__file__, call.__code__.co_firstlineno)}
+    assert len(warned) == 1
+
+
+def test_a_warning_of_ignite_names_the_line_of_the_user(ignite_classes):
+    metric = ignite_classes.Bleu(ngram=1)
+    check_line(lambda: metric.update(([[MAT]], [[MAT]])))
+
+
 def test_a_warning_names_the_line_of_the_user():
     batch = [[MAT]], [[MAT]]
-    metric, of_ignite = Bleu(ngram=1), ignite.Bleu(ngram=1)
+    metric = Bleu(ngram=1)
     several = MetricCollection({"bleu": Bleu(ngram=1), "rouge": ROUGEScore()})
     calls = [
         lambda: metric.update(*batch),
         lambda: metric(*batch),
         lambda: several(*batch),
-        lambda: of_ignite.update(batch),
         lambda: functional.bleu_score(*batch, ngram=1),
         lambda: mbr.decode(metric, batch[:1]),
         lambda: functional.bleu_score(["the cat sat down"], [["the", "cat", "sat"]]),
@@ -372,12 +405,7 @@ def test_a_warning_names_the_line_of_the_user():
         lambda: evaluate({"base": [MAT], "tuned": [MAT]}, [MAT], test="bootstrap"),
     ]
     for call in calls:
-        with warnings.catch_warnings(record=True) as warned:
-            warnings.simplefilter("default")
-            for _ in range(2):
-                call()
-        assert {(warning.filename, warning.lineno) for warning in warned} == {(__file__, call.__code__.co_firstlineno)}
-        assert len(warned) == 1
+        check_line(call)
 
 
 def test_tokens_that_chrf_refuses_are_not_warned_of():

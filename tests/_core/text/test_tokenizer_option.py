@@ -9,15 +9,16 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-import sentencepiece
-import tokenizers
-import transformers
 from documentation import DOCS, blocks
 from oracles import close
 from sacrebleu.metrics import BLEU
 from sacrebleu.metrics.bleu import _TOKENIZERS
 from sacrebleu.tokenizers import tokenizer_spm
 from systems import references
+
+sentencepiece = pytest.importorskip("sentencepiece", reason="its models are tokenizers")
+tokenizers = pytest.importorskip("tokenizers", reason="its tokenizers are passed")
+transformers = pytest.importorskip("transformers", reason="its tokenizers are passed")
 
 from ngram_metrics import Bleu, ROUGEScore
 from ngram_metrics._core.text import tokenizer_option
@@ -34,14 +35,15 @@ def tokenized(tokenizer, texts):
 
 @pytest.mark.parametrize(("name", "module"), [("ja-mecab", "MeCab"), ("ko-mecab", "mecab_ko")])
 def test_tokenizers_that_need_mecab_are_those_of_sacrebleu(name, module):
-    pytest.importorskip(module)
+    pytest.importorskip(module, reason=f"{name} needs {module}")
     peer = BLEU(tokenize=name)
     texts = ["", " \n", "Hello, 世界。", "こんにちは、世界。 ", "안녕하세요 세계!"]
     assert [list(tokens) for tokens in tokenized(name, texts)] == [peer._preprocess_segment(t).split() for t in texts]
 
 
+@pytest.mark.engines
 def test_rouge_takes_the_words_of_icu_as_its_page_shows():
-    pytest.importorskip("icu4py", reason="icu4py is not installed")
+    pytest.importorskip("icu4py", reason="ICU finds the words")
     (code,) = (code for code in blocks(DOCS / "metrics" / "rouge.md", "python") if "icu4py" in code)
     names = {"ROUGEScore": ROUGEScore}
     exec(code, names)

@@ -7,14 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import axe_core_python
 import pytest
 from report_pages import HOSTILE, REFERENCES, SEGMENTS, SHOWN, SYSTEMS, data_of
 from systems import output, references
 
 from ngram_metrics import Bleu, ChrF, evaluate
 
-pytestmark = pytest.mark.programs
+pytest.importorskip("selenium", reason="it opens the page")
+pytest.importorskip("axe_core_python", reason="it looks for what keeps people out")
+
+import axe_core_python
+
+pytestmark = pytest.mark.slow
 
 #: A window without a screen, and a browser that asks for nothing by itself.
 FLAGS = [

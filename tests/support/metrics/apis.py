@@ -1,23 +1,20 @@
-"""The metrics of the registry, and where each is called: found in the code and the signatures of the package.
+"""The table of the metrics: the name of each in the registry, its class for torchmetrics, and its function.
 
-A metric has a class for torchmetrics, one for ignite, and a function, all of which call the function that makes it.
-None stands for what is missing, which tests/_core/metrics/test_registry.py names.
+tests/_core/metrics/test_registry.py holds that every public metric class is in it.
 """
 
 import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import ngram_metrics
-from ngram_metrics import functional
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
 from ngram_metrics._core.metrics.registry import REGISTRY
 from ngram_metrics._core.scoring.scorer import MetricEntry
+from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
 
 #: What a class or a function has beside the options of the metric.
 INPUT = {"preds", "target"}
 OF_FRAMEWORKS = {"device", "confidence", "output_transform", "metrics_result_mode"}
-#: The names of the classes that score by themselves; GroupedMetric takes one of them.
-METRICS = [name for name in ngram_metrics.__all__ if name not in ("GroupedMetric", "evaluate", "Evaluation")]
 
 
 def options(function: Callable[..., Any]) -> dict[str, Any]:
@@ -32,12 +29,15 @@ def options(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 class Api(NamedTuple):
-    """A metric by its name in the registry, its class for torchmetrics, and its function of ``functional``."""
+    """Where a metric is called."""
 
     name: str
-    entry: MetricEntry
     metric: Any
-    function: Any
+    function: Callable[..., Any]
+
+    @property
+    def entry(self) -> MetricEntry:
+        return REGISTRY[self.name]
 
     @property
     def options(self) -> dict[str, Any]:
@@ -54,22 +54,15 @@ class Api(NamedTuple):
         ]
 
 
-def _caller(make: Callable[..., Any], candidates: list[Any]) -> Any:
-    """The class or function that calls the function that makes a metric; of several that with most of its options."""
-    bodies = {one: one.__init__ if isinstance(one, type) else inspect.unwrap(one) for one in candidates}
-    callers = [one for one, body in bodies.items() if make.__name__ in body.__code__.co_names]
-    return max(callers, key=lambda one: len(options(one).keys() & options(make).keys()), default=None)
-
-
-_CLASSES = [getattr(ngram_metrics, name) for name in METRICS]
-_FUNCTIONS = [getattr(functional, name) for name in functional.__all__]
-#: The metrics by name. chrF++ is chrF with another option.
-APIS = {
-    name: Api(name, entry, _caller(entry.make, _CLASSES), _caller(entry.make, _FUNCTIONS))
-    for name, entry in REGISTRY.items()
-    if not entry.options
-}
-#: Those that tests can call, of which no part is missing.
-COMPLETE = [api for api in APIS.values() if api.metric and api.function]
+COMPLETE = [
+    Api("bleu", Bleu, bleu_score),
+    Api("rouge", ROUGEScore, rouge_score),
+    Api("chrf", ChrF, chrf_score),
+    Api("overlap", NgramOverlap, ngram_overlap),
+]
+#: The same by their names.
+APIS = {api.name: api for api in COMPLETE}
+#: The names of the classes that score by themselves; GroupedMetric takes one of them.
+METRICS = [api.metric.__name__ for api in COMPLETE]
 #: The function of each class.
 FUNCTIONS: dict[type, Callable[..., Any]] = {api.metric: api.function for api in COMPLETE}

@@ -1,21 +1,20 @@
 """The table of all metrics: their classes for torchmetrics, settings, and data to feed them.
 
-What every metric must do is tested over this table. A metric of the registry without rows of its own has two with its
-defaults, for text and for padded ids. apis.py finds the classes and functions; ignite_cases.py has those of ignite.
+What every metric must do is tested over this table. A row says with which averages it runs by default, and with which
+others if slow tests run too. apis.py has the functions of the classes; ignite_cases.py has the classes for ignite.
 """
 
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import pytest
 import torch
 import torchmetrics
-from covering import grid
-from metrics.apis import COMPLETE, FUNCTIONS, Api
+from metrics.apis import FUNCTIONS
 from torch import Tensor
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
@@ -95,7 +94,8 @@ class Case:
         telling: a batch that tells the settings of `others` apart.
         options: the settings.
         others: changed settings that score `batches` the same, but `telling` differently.
-        tried: the averages that the properties run over; all cases together try every path with every average.
+        by_default: the averages that the properties run over by default.
+        slow: further ones; all cases together try every path with every average.
     """
 
     name: str
@@ -104,7 +104,8 @@ class Case:
     telling: Batch
     options: Mapping[str, Any]
     others: tuple[Mapping[str, Any], ...]
-    tried: tuple[str, ...]
+    by_default: tuple[str, ...]
+    slow: tuple[str, ...]
 
     @property
     def before_data(self) -> float:
@@ -175,62 +176,109 @@ PADDED = {"pad_id": (PADDING, IGNORED)}
 MORE_PADDING = {"pad_id": (PADDING, IGNORED, RARE)}
 
 
-def _text(name: str, metric: type, options: Mapping[str, Any], *others: Mapping[str, Any], tried: str) -> Case:
-    return Case(name, metric, TEXT, PRINTED_TEXT, options, others, tuple(tried.split()))
+def _text(
+    name: str,
+    metric: type,
+    options: Mapping[str, Any],
+    *others: Mapping[str, Any],
+    by_default: str = "",
+    slow: str = "",
+) -> Case:
+    """A row for text."""
+    return Case(name, metric, TEXT, PRINTED_TEXT, options, others, tuple(by_default.split()), tuple(slow.split()))
 
 
-def _ids(name: str, metric: type, options: Mapping[str, Any], *others: Mapping[str, Any], tried: str) -> Case:
-    return Case(name, metric, IDS, RARE_IDS, {**PADDED, **options}, (MORE_PADDING, *others), tuple(tried.split()))
+def _ids(
+    name: str,
+    metric: type,
+    options: Mapping[str, Any],
+    *others: Mapping[str, Any],
+    by_default: str = "",
+    slow: str = "",
+) -> Case:
+    """A row for padded ids."""
+    options = {**PADDED, **options}
+    others = (MORE_PADDING, *others)
+    return Case(name, metric, IDS, RARE_IDS, options, others, tuple(by_default.split()), tuple(slow.split()))
 
 
-_LOWERCASE, _STEMMED = {"lowercase": True}, {"use_stemmer": True}
-_13A, _SUMS = {"tokenizer": "13a"}, {"confidence": None}
+_LOWERCASE = {"lowercase": True}
+_STEMMED = {"use_stemmer": True}
+_13A = {"tokenizer": "13a"}
+_SUMS = {"confidence": None}
 #: What ignite's class has other defaults for.
 _BLEU = {"smooth": "exp", "effective_order": False, "tokenizer": "13a"}
+_ROUGE = {"rouge_keys": ("rouge2", "rougeL")}
 _LSUM = {"rouge_keys": ("rouge1", "rougeLsum"), "sentence_separator_id": SEPARATOR}
 _AVG = {"rouge_keys": ("rouge2", "rougeL"), "accumulate": "avg"}
-_SAMPLED = _ids("NgramOverlap-samples", NgramOverlap, {"ngram": 1}, tried="macro none")
-_OWN = (
-    _text("Bleu-text", Bleu, {**_BLEU, "ngram": 2}, _LOWERCASE, {"tokenizer": None}, tried="micro macro none"),
-    _ids("Bleu-ids", Bleu, {**_BLEU, "ngram": 3, "smooth": "floor"}, tried="macro"),
-    _ids("Bleu-ids-interval", Bleu, {**_BLEU, "ngram": 2, "confidence": 0.95}, _SUMS, tried="macro"),
-    _text("ROUGEScore-text", ROUGEScore, {"rouge_keys": ("rouge2", "rougeL")}, _STEMMED, tried="micro macro none"),
-    _ids("ROUGEScore-ids", ROUGEScore, _LSUM, tried="micro"),
-    _ids("ROUGEScore-ids-avg", ROUGEScore, _AVG, tried="macro none"),
-    _text("ROUGEScore-text-avg-interval", ROUGEScore, {**_AVG, "confidence": 0.95}, _STEMMED, _SUMS, tried="macro"),
-    _text("ChrF-text", ChrF, {"word_order": 2}, _LOWERCASE, tried="micro none"),
-    _text("ChrF-text-interval", ChrF, {"confidence": 0.95}, _LOWERCASE, _SUMS, tried="micro"),
-    _ids("ChrF-ids", ChrF, {"char_order": 3}, tried="macro"),
-    _text("NgramOverlap-text", NgramOverlap, {"ngram": 2}, _13A, tried="micro macro"),
-    _ids("NgramOverlap-ids", NgramOverlap, {"ngram": 1}, tried="none"),
-    replace(_SAMPLED, batches=SAMPLES, telling=_samples(RARE_IDS)),
+_INTERVAL = {"confidence": 0.95}
+CASES = (
+    _text(
+        "Bleu-text",
+        Bleu,
+        {**_BLEU, "ngram": 2},
+        _LOWERCASE,
+        {"tokenizer": None},
+        by_default="micro",
+        slow="macro none",
+    ),
+    _ids("Bleu-ids", Bleu, {**_BLEU, "ngram": 3, "smooth": "floor"}, slow="macro"),
+    _ids("Bleu-ids-interval", Bleu, {**_BLEU, **_INTERVAL, "ngram": 2}, _SUMS, by_default="macro"),
+    _text("ROUGEScore-text", ROUGEScore, _ROUGE, _STEMMED, by_default="macro", slow="micro none"),
+    _ids("ROUGEScore-ids", ROUGEScore, _LSUM, slow="micro"),
+    _ids("ROUGEScore-ids-avg", ROUGEScore, _AVG, slow="macro none"),
+    _text(
+        "ROUGEScore-text-avg-interval",
+        ROUGEScore,
+        {**_AVG, **_INTERVAL},
+        _STEMMED,
+        _SUMS,
+        by_default="macro",
+    ),
+    _text("ChrF-text", ChrF, {"word_order": 2}, _LOWERCASE, by_default="none", slow="micro"),
+    _text("ChrF-text-interval", ChrF, _INTERVAL, _LOWERCASE, _SUMS, slow="micro"),
+    _ids("ChrF-ids", ChrF, {"char_order": 3}, slow="macro"),
+    _text("NgramOverlap-text", NgramOverlap, {"ngram": 2}, _13A, slow="micro macro"),
+    _ids("NgramOverlap-ids", NgramOverlap, {"ngram": 1}, slow="none"),
+    Case(
+        "NgramOverlap-samples",
+        NgramOverlap,
+        batches=SAMPLES,
+        telling=_samples(RARE_IDS),
+        options={**PADDED, "ngram": 1},
+        others=(MORE_PADDING,),
+        by_default=("none",),
+        slow=("macro",),
+    ),
 )
-
-
-def _with_defaults(api: Api) -> list[Case]:
-    """A metric under its defaults: text, which its first option reads differently, and ids."""
-    name, other = api.metric.__name__, _13A if "tokenizer" in api.options else {api.flags[0]: True}
-    text = _text(f"{name}-text", api.metric, {}, other, tried="macro none")
-    return [text, _ids(f"{name}-ids", api.metric, {}, tried="micro")]
-
-
-_WITHOUT_ROWS = [api for api in COMPLETE if api.metric not in {case.metric for case in _OWN}]
-CASES = (*_OWN, *chain.from_iterable(map(_with_defaults, _WITHOUT_ROWS)))
-PAIRS = {f"{case.name}-{average}": (case, average) for case in CASES for average in case.tried}
+PAIRS = {f"{case.name}-{average}": (case, average) for case in CASES for average in (*case.by_default, *case.slow)}
 #: A case of each kind of state (sums, several sums, rows, rows of scores): enough for what is only done to states.
 KINDS_OF_STATE = ("Bleu-text-micro", "ROUGEScore-text-macro", "ChrF-text-none", "ROUGEScore-text-avg-interval-macro")
 
 
 def named_pairs(choose: Callable[[Case, str], bool] = lambda case, average: True) -> list[Any]:
-    """The cases with the averages that are tried and chosen, with a name in a test's id."""
-    return [pytest.param(*pair, id=name) for name, pair in PAIRS.items() if choose(*pair)]
+    """The rows that are chosen, each with one average, as parameters of a test."""
+    return [
+        pytest.param(case, average, id=name, marks=() if average in case.by_default else pytest.mark.slow)
+        for name, (case, average) in PAIRS.items()
+        if choose(case, average)
+    ]
 
 
-each_metric = grid(("case", "average"), named_pairs())
+def named_cases(choose: Callable[[Case], bool] = lambda case: True) -> list[Any]:
+    """The rows that are chosen, whatever their averages, as parameters of a test."""
+    return [
+        pytest.param(case, id=case.name, marks=() if case.by_default else pytest.mark.slow)
+        for case in CASES
+        if choose(case)
+    ]
+
+
+each_metric = pytest.mark.parametrize(("case", "average"), named_pairs())
 each_kind_of_state = pytest.mark.parametrize(
     ("case", "average"), [pytest.param(*PAIRS[name], id=name) for name in KINDS_OF_STATE]
 )
-each_metric_of_one_value = grid(
+each_metric_of_one_value = pytest.mark.parametrize(
     ("case", "average"), named_pairs(lambda case, average: average != "none" and "confidence" not in case.options)
 )
 

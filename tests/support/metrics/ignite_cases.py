@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from covering import grid
 from metrics.cases import IDS, KINDS_OF_STATE, MORE_PADDING, PADDED, PAIRS, TEXT, Batch, Case, joined
 from torch import Tensor
+
+pytest.importorskip("ignite", reason="its metrics are tested")
 
 from ngram_metrics import ignite as for_ignite
 
@@ -24,6 +25,7 @@ class IgniteCase:
         others: changes of the settings under which states are not exchanged.
         case: the same class for torchmetrics; None for what is ignite's alone.
         average: that of the case.
+        is_default: whether it runs by default, or if slow tests run too.
     """
 
     name: str
@@ -33,6 +35,7 @@ class IgniteCase:
     others: tuple[Mapping[str, Any], ...]
     case: Case | None = None
     average: str = "macro"
+    is_default: bool = False
 
     def make(self, **options: Any) -> Any:
         return self.metric(**{**self.options, **options})
@@ -58,16 +61,26 @@ class IgniteCase:
 def _of_case(name: str, case: Case, average: str) -> IgniteCase:
     options = {**case.options, "average": average}
     metric = getattr(for_ignite, case.metric.__name__)
-    return IgniteCase(name, metric, case.batches, options, case.others, case, average)
+    return IgniteCase(name, metric, case.batches, options, case.others, case, average, average in case.by_default)
 
 
 IGNITE_CASES = (
     *(_of_case(name, *pair) for name, pair in PAIRS.items()),
-    IgniteCase("Rouge-text", for_ignite.Rouge, TEXT, {"variants": [1, 2, "L"], "alpha": 0.5}, ({"alpha": 0.4},)),
+    IgniteCase(
+        "Rouge-text",
+        for_ignite.Rouge,
+        TEXT,
+        {"variants": [1, 2, "L"], "alpha": 0.5},
+        ({"alpha": 0.4},),
+        is_default=True,
+    ),
     IgniteCase("RougeN-text", for_ignite.RougeN, TEXT, {"ngram": 2, "multiref": "best"}, ({"ngram": 1},)),
     IgniteCase("RougeL-ids", for_ignite.RougeL, IDS, {"alpha": 0.3, **PADDED}, (MORE_PADDING,)),
     IgniteCase("RougeL-text", for_ignite.RougeL, TEXT, {"multiref": "best"}, ({"multiref": "average"},)),
 )
 IGNITE_KINDS_OF_STATE = [one for one in IGNITE_CASES if one.name in (*KINDS_OF_STATE, "Rouge-text")]
 each_kind_of_state = pytest.mark.parametrize("ignite_case", IGNITE_KINDS_OF_STATE, ids=lambda one: one.name)
-each_ignite_case = grid("ignite_case", IGNITE_CASES, ids=lambda one: one.name)
+each_ignite_case = pytest.mark.parametrize(
+    "ignite_case",
+    [pytest.param(one, id=one.name, marks=() if one.is_default else pytest.mark.slow) for one in IGNITE_CASES],
+)

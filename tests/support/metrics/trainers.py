@@ -5,10 +5,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu
+
+pytest.importorskip("lightning", reason="its Trainer runs")
 
 with warnings.catch_warnings():
     # Lightning's own imports use what others deprecate.
