@@ -305,7 +305,7 @@ def test_an_error_has_its_exit_code_where_standard_error_cannot_be_written(folde
         assert cli.main(["missing.txt", "-r", "ref.txt"]) == 1
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 def test_a_program_that_ctrl_c_ends_has_exit_code_130(folder: Path):
     os.mkfifo(folder / "pipe")
     command = [sys.executable, "-m", "ngram_metrics", "pipe", "-r", "ref.txt"]

@@ -124,6 +124,6 @@ def count_under_lightning() -> int:
     return count_warnings(lambda loader: running.validate(Returning(), loader, verbose=False), DataLoader(PAIRS))
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 def test_the_sampler_that_lightning_adds_is_warned_of_on_the_first_process():
     assert on_ranks(count_under_lightning, size=2) == [1, 0]

@@ -9,6 +9,8 @@ from ranks import on_ranks
 from sacrebleu.metrics import BLEU
 from systems import output, references
 
+pytestmark = pytest.mark.engines
+
 REFERENCES = references(31), output(references(31), 0.1, seed=2)
 WRITTEN = output(REFERENCES[0], 0.2, seed=1)
 SAMPLES = [
@@ -19,7 +21,7 @@ SAMPLES = [
 
 @pytest.fixture(autouse=True)
 def _mmengine() -> None:
-    pytest.importorskip("mmengine")
+    pytest.importorskip("mmengine", reason="its evaluator runs")
 
 
 def evaluated(folder: str) -> dict[str, Any]:
