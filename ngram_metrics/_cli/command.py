@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from collections.abc import Iterator
+from itertools import chain
 
 from ngram_metrics._cli.arguments import TEXT_OPTIONS
 from ngram_metrics._core.basics.output import write_file
@@ -12,6 +13,7 @@ from ngram_metrics._core.metrics.registry import make_metric
 from ngram_metrics._core.text.input_warnings import name_tokenizer_options
 from ngram_metrics._evaluation.evaluate import Evaluation, evaluate
 from ngram_metrics._evaluation.files import read_segments
+from ngram_metrics._evaluation.page import check_installed, check_size
 from ngram_metrics._evaluation.result_tables import Style, terminal_width
 
 
@@ -28,6 +30,10 @@ def run_command(options: Namespace) -> None:
     groups = None if options.groups is None else next(columns)
     sources = None if options.source is None else next(columns)
     references = dict(zip(options.references, columns, strict=True))
+    if options.report is not None:
+        # Before the scores, which may take long.
+        check_installed()
+        check_size(systems, chain.from_iterable(references.values()))
     text_options = {option: getattr(options, option) for option in TEXT_OPTIONS}
     metrics = {name: make_metric(name, **text_options) for name in options.metrics}
 

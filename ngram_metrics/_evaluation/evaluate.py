@@ -186,14 +186,16 @@ class Evaluation:
 
         Raises:
             TypeError: a title or sources that are not text.
-            ValueError: an unknown tokenizer; another number of sources than of segments.
+            ValueError: an unknown tokenizer; another number of sources than of segments; more than 200,000 outputs and
+                references.
             OSError: the file cannot be written, or the user may not write to it. An existing file does not change,
                 unless it can only be overwritten in its place: it has another owner, or its folder is write-protected.
             ModuleNotFoundError: Jinja2 is not installed (extra ``report``).
         """
-        from ngram_metrics._evaluation.page import check_installed, page
+        from ngram_metrics._evaluation.page import check_installed, check_size, page
 
         check_installed()
+        check_size(self._texts.systems, self._texts.references)
         source_texts = checked_sources(sources, self._texts)
         _check_text("title", title)
         check_tokenizer(tokenizer)

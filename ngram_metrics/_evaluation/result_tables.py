@@ -302,7 +302,15 @@ def _format_markdown(outcome: Outcome, style: Style) -> list[str]:
         line = note.translate(_MARKDOWN)
         # A plus at the beginning of a line would make it a list item.
         lines.append(f"\\{line}  " if line.startswith("+") else f"{line}  ")
-    return [*lines, "", *(f"`{line}`  " for line in signatures(outcome))]
+    return [*lines, "", *(f"{_format_code(line)}  " for line in signatures(outcome))]
+
+
+def _format_code(text: str) -> str:
+    """Return text as code of Markdown, between more backticks in a row than it has."""
+    longest_run = max(map(len, re.findall("`+", text)), default=0)
+    ticks = "`" * (longest_run + 1)
+    # Spaces, which are not shown, keep the backticks of the text apart.
+    return f"{ticks} {text} {ticks}" if longest_run else f"{ticks}{text}{ticks}"
 
 
 def _format_latex(outcome: Outcome, style: Style) -> list[str]:

@@ -175,6 +175,19 @@ def test_a_missing_package_is_named(package: str, options: str, folder: Path, ca
     assert "pip install" in failing(capsys, "base.txt", "-r", "ref.txt", *options.split())
 
 
+@pytest.mark.parametrize("references", ["long.txt", "long.jsonl:refs"])
+def test_a_report_of_too_many_texts_is_refused_before_anything_is_scored(
+    references: str, folder: Path, capsys, monkeypatch
+):
+    monkeypatch.setattr("ngram_metrics._cli.command.evaluate", None)
+    write(folder / "long.txt", ["a"] * 100_001)
+    write(folder / "long.jsonl", ['{"refs": ["a"]}'] * 100_001)
+    assert failing(capsys, "long.txt", "-r", f"ref={references}", "--report", "page.html") == (
+        "a report has at most 200,000 texts, and 1 system and the references have 200,002: expected fewer segments, "
+        "such as a sample of them, or fewer systems"
+    )
+
+
 ARGUMENTS = ["base.txt", "other.txt", "-r", "ref.txt", "-m", "bleu,rouge", "-c"]
 VALUES = ["bleu", "rouge1", "rouge2", "rougeL", "rougeLsum"]
 

@@ -46,6 +46,16 @@ def test_markdown_escapes_names():
     assert f"`bleu: {found.signatures['bleu']}`  " in lines
 
 
+@pytest.mark.parametrize("name", ["a`b", "`", "``a``", "<img src=x> `<img src=y>` ```"])
+def test_a_backtick_in_the_name_of_a_metric_does_not_end_the_code_of_its_signature(name: str):
+    found = evaluate(SYSTEMS, REFERENCES, {name: "bleu"}, confidence=None)
+    *_, line = found.to_markdown().splitlines()
+    # In Markdown as many backticks as it began with end the code. One space at either end is not shown.
+    code = re.match(r"(`+)(.+?)(?<!`)\1(?!`)", line)
+    assert code[0] == line.rstrip()
+    assert code[2].strip() == f"{name}: {found.signatures[name]}"
+
+
 def test_html_shows_names_as_they_are_and_says_what_differs():
     systems = {NAME: ["a b c"] * 60, "[other]": ["a b d"] * 60}
     shown = evaluate(systems, ["a b d"] * 60, "chrf")._repr_html_()

@@ -7,11 +7,11 @@ import hashlib
 import importlib.util
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ngram_metrics._core.text.input_types import Tokenizer
-from ngram_metrics._core.text.messages import visible
+from ngram_metrics._core.text.messages import pluralize, visible
 from ngram_metrics._evaluation import result_tables
 from ngram_metrics._evaluation.evaluate_arguments import Texts
 from ngram_metrics._evaluation.page.contents import page_data
@@ -27,6 +27,8 @@ _SCRIPTS = (
     *("elements", "choices", "words", "systems", "charts", "groups"),
     *("flags", "article", "filters", "segments", "start"),
 )
+#: The most texts of a page, outputs and references: more make a page that a browser opens slowly.
+MOST_TEXTS = 200_000
 #: The level of the intervals if the results have none.
 _LEVEL = 0.95
 
@@ -35,6 +37,20 @@ def check_installed() -> None:
     """Raise ModuleNotFoundError if Jinja2 is not installed."""
     if importlib.util.find_spec("jinja2") is None:
         raise ModuleNotFoundError("a report needs Jinja2: pip install Jinja2")
+
+
+def check_size(systems: Mapping[str, Sequence[str]], references: Iterable[str | Sequence[str]]) -> None:
+    """Raise ValueError if a page would have more than ``MOST_TEXTS`` texts.
+
+    ``references`` are texts, or lists of the texts of a segment.
+    """
+    outputs = sum(map(len, systems.values()))
+    texts = outputs + sum(1 if isinstance(reference, str) else len(reference) for reference in references)
+    if texts > MOST_TEXTS:
+        raise ValueError(
+            f"a report has at most {MOST_TEXTS:,} texts, and {pluralize(len(systems), 'system')} and the references "
+            f"have {texts:,}: expected fewer segments, such as a sample of them, or fewer systems"
+        )
 
 
 def page(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ngram_metrics._core.counting.batch import Batch, Integers
+from ngram_metrics._core.counting.matches import SLOTS
 from ngram_metrics._core.text.input_warnings import find_other_form
 from ngram_metrics._evaluation.evaluate_arguments import Texts
 
@@ -43,7 +44,7 @@ def flags_of(
     """
     digits = []
     for batch, outputs in zip(batches, texts.systems.values(), strict=True):
-        repeated = repetitions(batch)
+        repeated = np.concatenate([repetitions(part) for part in batch.chunks(SLOTS)])
         counts = batch.count_references()
         most_repeated = np.maximum.reduceat(repeated[batch.reference_documents], counts.cumsum() - counts)
         lengths = batch.hypothesis_lengths

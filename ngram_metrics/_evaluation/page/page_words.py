@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,6 +11,7 @@ import numpy as np
 
 from ngram_metrics._core.counting.batch import END_OF_REFERENCE
 from ngram_metrics._core.counting.matched_orders import find_matched_orders
+from ngram_metrics._core.counting.matches import SLOTS
 from ngram_metrics._core.text.tokenizer_option import batch_tokenizer, rule_of
 from ngram_metrics._core.text.word_rules import END_OF_TEXT
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 #: The longest n-grams whose matches are shown.
 ORDERS = 4
+#: Texts that are split at a time, which bounds memory.
+_PORTION = 1000
 
 
 class Words(NamedTuple):
@@ -42,8 +46,12 @@ def split_words(tokenizer: Tokenizer | None, texts: Sequence[str]) -> Words:
     rule = rule_of(tokenizer)
     if rule is not None:
         prepared = list(map(rule.prepare, texts))
-        remaining = iter(rule.words(texts))
-        words = [[*takewhile(END_OF_TEXT.__ne__, remaining)] for _ in texts]
+        words = []
+        for start in range(0, len(texts), _PORTION):
+            portion = texts[start : start + _PORTION]
+            remaining = iter(rule.words(portion))
+            # Interned, so that a word of many texts takes memory once.
+            words += [list(map(sys.intern, takewhile(END_OF_TEXT.__ne__, remaining))) for _ in portion]
         return Words(prepared, words, list(map(_find_steps, prepared, words)))
     tokens = batch_tokenizer(tokenizer)(texts, "text {}".format)
     by_id = getattr(tokenizer, "id_to_token", None) or getattr(tokenizer, "convert_ids_to_tokens", None) or str
@@ -69,9 +77,11 @@ def _width(text: str) -> int:
 
 def match_words(batch: Batch) -> tuple[list[str], list[str]]:
     """Return the longest matched order at each word, as digits, for each hypothesis and for each reference."""
-    digits = find_matched_orders(batch, ORDERS) + ord("0")
-    digits[batch.ids <= END_OF_REFERENCE] = ord("\n")
-    documents = digits.astype(np.uint8).tobytes().decode("ascii").split("\n")
+    documents: list[str] = []
+    for part in batch.chunks(SLOTS):
+        digits = find_matched_orders(part, ORDERS) + ord("0")
+        digits[part.ids <= END_OF_REFERENCE] = ord("\n")
+        documents += digits.astype(np.uint8).tobytes().decode("ascii").splitlines()
     sides = batch.hypothesis_documents.tolist(), batch.reference_documents.tolist()
     hypotheses, references = ([documents[index] for index in side] for side in sides)
     return hypotheses, references

@@ -5,6 +5,7 @@ import hashlib
 import html
 import re
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from ngram_metrics import Bleu, ROUGEScore, evaluate
 from ngram_metrics._core.text.word_rules import RULES
+from ngram_metrics._evaluation.page import check_size
 from ngram_metrics._evaluation.page.page_words import split_words
 
 SOURCES = [f"source {line}" for line in REFERENCES]
@@ -239,3 +241,25 @@ def test_the_policy_allows_the_one_script_and_the_one_style_and_no_request(tmp_p
         "form-action": "'none'",
     }
     assert not re.search(r'(src|href)="?(https?:)?//', page)
+
+
+def test_a_page_has_at_most_200_000_texts(tmp_path: Path):
+    segments = ["a"] * 50_000
+    check_size({"a": segments, "b": segments}, [["a", "a"]] * 50_000)
+    found = evaluate({"a": [*segments, "a"], "b": [*segments, "a"]}, [["a", "a"]] * 50_001, "overlap", confidence=None)
+    with pytest.raises(
+        ValueError, match=r"^a report has at most 200,000 texts, and 2 systems and the references have 20"
+    ):
+        found.write_report(tmp_path / "page.html")
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_words_of_many_texts_are_counted_in_parts(tmp_path: Path):
+    """A page of segments repeated until they fill several parts has the same words, flags and matches for each."""
+    systems = {name: [*segments[:-1], "a b a b"] * 30 for name, segments in SYSTEMS.items()}
+    evaluate(systems, REFERENCES * 30, "overlap", confidence=None).write_report(tmp_path / "page.html")
+    data = data_of(tmp_path / "page.html")
+    lists = [*data["of_references"]["steps"], *data["of_systems"]["steps"]]
+    lists += [*data["hypothesis_orders"], *chain.from_iterable(data["reference_orders"]), *data["flags"]["of_systems"]]
+    for values in lists:
+        assert values == values[: len(REFERENCES)] * 30
