@@ -18,30 +18,13 @@ except ModuleNotFoundError as error:
     raise SystemExit(f"{error.name} is not installed: pip install 'trl>=1.16', which brings the others") from error
 
 from ngram_metrics import Bleu, ChrF
-from ngram_metrics.hugging_face import ComputeMetrics
+from ngram_metrics.hugging_face import ComputeMetrics, Generates
 
 ANIMALS = {"cat": "meow", "brown dog": "woof woof", "cow": "moo", "duck": "quack", "old owl": "hoo hoo", "bee": "buzz"}
 ANIMALS |= {"lion": "roar", "grey mouse": "squeak", "horse": "neigh", "sheep": "baa", "little frog": "ribbit"}
 
 
-class Generates:
-    """For a Trainer whose batches have labels of -100 at every id of the prompt: its predictions are generated ids."""
-
-    def prediction_step(self, model, inputs, prediction_loss_only, ignore_keys=None):
-        """Return the loss, the ids that the model writes after each prompt, and the labels."""
-        loss, _, _ = super().prediction_step(model, inputs, True, ignore_keys)
-        inputs = self._prepare_inputs(inputs)
-        is_answer = (inputs["labels"] != -100).cumsum(1) > 0
-        is_prompt = inputs["attention_mask"] * ~is_answer
-        # (1) Pads on the left: in a stable order the ids of the prompts come last.
-        width = int(is_prompt.sum(1).max())
-        order = is_prompt.argsort(dim=1, stable=True)[:, -width:]
-        prompts = {"input_ids": inputs["input_ids"].gather(1, order), "attention_mask": is_prompt.gather(1, order)}
-        ids = self.model.generate(**prompts, max_new_tokens=40, do_sample=False)
-        return loss, ids[:, width:].contiguous(), inputs["labels"]  # (2) without the prompt
-
-
-class GeneratingTrainer(Generates, transformers.Trainer):
+class GeneratingTrainer(Generates, transformers.Trainer):  # (1) its predictions are what the model writes
     """Trainer."""
 
 
@@ -79,6 +62,7 @@ def make_trainer(folder: str, metrics: dict, is_sft: bool) -> transformers.Train
             data.append({"input_ids": [*prompt, *answer, 1], "labels": [-100] * len(prompt) + [*answer, 1]})
         shared |= {"args": transformers.TrainingArguments(**options), "train_dataset": data * 16, "eval_dataset": data}
         trainer = GeneratingTrainer(data_collator=transformers.DataCollatorForSeq2Seq(tokenizer), **shared)
+    trainer.generation_kwargs = {"max_new_tokens": 40}  # (2) of model.generate; the search is greedy
     scores.attach(trainer)  # (5) after each evaluation
     return trainer
 

@@ -1,5 +1,6 @@
-"""The metrics for Hugging Face's Trainer, as ``compute_metrics``, and for TRL's GRPOTrainer, as a reward."""
+"""The metrics for Hugging Face's Trainer, what makes it generate, and rewards for TRL's GRPOTrainer."""
 
 from ngram_metrics.hugging_face.compute_metrics import ComputeMetrics, Reward
+from ngram_metrics.hugging_face.generates import Generates
 
-__all__ = ["ComputeMetrics", "Reward"]
+__all__ = ["ComputeMetrics", "Generates", "Reward"]

@@ -218,8 +218,8 @@ class ComputeMetrics:
         if ids.numel() and ids.is_floating_point():
             raise TypeError(
                 f"the predictions are logits, {ids.dtype} of shape {tuple(ids.shape)}: expected ids. Pass "
-                "predict_with_generate=True to a Seq2SeqTrainer; a causal model has to generate, as in "
-                'the page "Hugging Face" of the documentation'
+                "predict_with_generate=True to a Seq2SeqTrainer; the trainer of a causal model needs "
+                "ngram_metrics.hugging_face.Generates before it in the bases of its class"
             )
         if ids.dim() != 2:
             raise ValueError(f"ids of shape {tuple(ids.shape)}: expected (segments, width), or a list of such batches")

@@ -37,8 +37,8 @@ def run_recipe(folder: Path) -> dict[str, Any]:
         "learning_rate": 1e-2,
     }
     # The first is a script by itself, which test_guides.py runs.
-    _, training, without_repeats, of_ids = blocks(DOCS / "guides" / "hugging_face.md", "python")
-    for block in (training, without_repeats, of_ids):
+    _, generating, training, without_repeats, of_ids = blocks(DOCS / "guides" / "hugging_face.md", "python")
+    for block in (generating, training, without_repeats, of_ids):
         exec(block, names)
 
     trainer = names["trainer"]

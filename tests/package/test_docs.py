@@ -25,6 +25,7 @@ import ngram_metrics
 from ngram_metrics import Bleu, ChrF
 from ngram_metrics import _cli as cli
 from ngram_metrics._core.scoring.signature import SIGNATURE_FIELDS
+from ngram_metrics.hugging_face import Generates
 
 PARSER = doctest.DocTestParser()
 #: Blocks of Python that are compiled and do not run here, by a line of theirs, and why.
@@ -265,7 +266,11 @@ def test_the_trainer_snippet_of_the_readme_passes_metrics_that_count_batches():
     given = dict.fromkeys(("model", "collator", "train_set", "eval_set")) | {"Bleu": Bleu, "ChrF": ChrF}
     given["Seq2SeqTrainingArguments"] = lambda folder, **options: options
     given["Seq2SeqTrainer"] = lambda model, arguments, *sets, **options: (arguments, options["compute_metrics"])
-    arguments, compute_metrics = readme_snippet("ComputeMetrics", tokenizer=tokenizer, **given)["trainer"]
+    given["SFTTrainer"] = type("SFTTrainer", (), {})
+    names = readme_snippet("ComputeMetrics", tokenizer=tokenizer, **given)
+    assert names["GeneratingTrainer"].__mro__[1:3] == (Generates, given["SFTTrainer"])
+    assert names["GeneratingTrainer"].generation_kwargs == {"max_new_tokens": 64}
+    arguments, compute_metrics = names["trainer"]
     assert arguments == {"predict_with_generate": True, "batch_eval_metrics": True}
     predicted = SimpleNamespace(predictions=[[5, 6, 7, 8, 9]], label_ids=[[5, 6, 7, 8, 9]])
     assert compute_metrics(predicted, compute_result=True) == {"bleu": 1.0, "chrf": 1.0}

@@ -1,0 +1,156 @@
+"""What a causal model writes after each prompt, as the predictions of a Trainer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from transformers import Trainer
+else:
+    Trainer = object
+
+#: The label of an id that is not part of an answer.
+IGNORED = -100
+#: Greedy search, one text for each prompt, as a tensor, whatever the generation config of the model says.
+GREEDY = MappingProxyType(
+    {"do_sample": False, "num_beams": 1, "num_return_sequences": 1, "return_dict_in_generate": False}
+)
+
+
+class Generates(Trainer):
+    """Lets a ``Trainer`` of transformers or an ``SFTTrainer`` of TRL generate while it evaluates a causal model.
+
+    Put it before the trainer in the bases of a class. The predictions of ``evaluate`` and ``predict`` are then the ids
+    that the model writes after each prompt, without the prompt, and ``ComputeMetrics`` scores them. The prompt of a
+    segment is what comes before its first label that is not -100. The batches may be padded on either side. The ids in
+    ``input_ids`` and their ``attention_mask`` are all that the model reads: it has to be a model of text.
+
+    The search is greedy, so that a run writes the same on any number of processes. ``prediction_step`` of the trainer
+    computes the loss, and does all the work if ``prediction_loss_only`` is set or a batch has no labels. If all labels
+    of a segment are -100, its whole text is the prompt, and its reference is empty.
+
+    Each process generates as long as its own segments take. DeepSpeed's ZeRO-3 and FSDP divide the weights, so that the
+    processes would wait for each other: this class is not for them.
+
+    Raises:
+        ValueError: in an evaluation, if neither ``generation_kwargs`` nor the generation config of the model has
+            ``max_new_tokens``; if a batch has no ``attention_mask``, or ``position_ids`` that start again, because
+            segments are packed; if a segment has no prompt, or several answers; if a label is neither -100 nor the id
+            at its place.
+
+    Example:
+        >>> from ngram_metrics.hugging_face import Generates
+        >>> from transformers import Trainer
+        >>> class GeneratingTrainer(Generates, Trainer):
+        ...     generation_kwargs = {"max_new_tokens": 64}
+    """
+
+    #: Arguments of the model's ``generate``: ``max_new_tokens``, and what else differs from greedy search. They may be
+    #: set on the class or on a trainer.
+    generation_kwargs: Mapping[str, Any] = MappingProxyType({})
+
+    def prediction_step(
+        self, model: Any, inputs: dict[str, Any], prediction_loss_only: bool, ignore_keys: list[str] | None = None
+    ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+        """Return the loss, the ids that the model writes after each prompt, and the labels.
+
+        Args:
+            model: the model as the trainer has wrapped it.
+            inputs: a batch, with ``input_ids``, ``attention_mask`` and ``labels``, each ``(segments, width)``.
+            prediction_loss_only: whether to compute the loss only.
+            ignore_keys: passed to the trainer.
+
+        Returns:
+            The loss, the generated ids ``(segments, at most max_new_tokens)`` and the labels ``(segments, width)``.
+        """
+        if prediction_loss_only or inputs.get("labels") is None:
+            return super().prediction_step(model, inputs, prediction_loss_only, ignore_keys)
+        writer: Any = self.model  # not wrapped, as ``model`` may be
+        options = {**GREEDY, **self.generation_kwargs}
+        if options.get("max_new_tokens", writer.generation_config.max_new_tokens) is None:
+            raise ValueError(
+                "the generation config has no max_new_tokens: expected how many ids the model may write after a "
+                'prompt, such as generation_kwargs = {"max_new_tokens": 64} in the class of the trainer'
+            )
+        batch = self._prepare_inputs(inputs)
+        _refuse_packed(batch)
+        _refuse_wrong_labels(batch["labels"], batch["input_ids"])
+        prompts = _pad_left(batch)
+        loss, _, _ = super().prediction_step(model, inputs, True, ignore_keys)
+        ids = writer.generate(**prompts, **options)
+        width = prompts["input_ids"].shape[1]
+        return loss, ids[:, width:].contiguous(), batch["labels"]
+
+
+def _refuse_packed(batch: Mapping[str, Tensor]) -> None:
+    """Raise ValueError if a row of the batch has several segments."""
+    cure = (
+        "expected one segment in each row, padded; pass packing=False and padding_free=False to SFTConfig, or another "
+        "data_collator to Trainer"
+    )
+    attention_mask = batch.get("attention_mask")
+    if attention_mask is None:
+        raise ValueError(f"the batch has no attention_mask, as if its segments were packed: {cure}")
+    positions = batch.get("position_ids")
+    if positions is None or positions.shape != attention_mask.shape:
+        return
+    is_token = attention_mask != 0
+    are_neighbours = is_token[:, 1:] & is_token[:, :-1]
+    starts_again = are_neighbours & (positions[:, 1:] <= positions[:, :-1])
+    if starts_again.any():
+        row = _first_row(starts_again)
+        raise ValueError(f"the position_ids of row {row} start again, because its segments are packed: {cure}")
+
+
+def _refuse_wrong_labels(labels: Tensor, ids: Tensor) -> None:
+    """Raise ValueError if the labels do not say which ids are the one answer of each row."""
+    if labels.shape != ids.shape:
+        raise ValueError(
+            f"labels of shape {tuple(labels.shape)} and input_ids of shape {tuple(ids.shape)}: expected a label for "
+            "each id, -100 or the id itself; the model has to be causal, an encoder-decoder needs Seq2SeqTrainer"
+        )
+    is_answer = labels != IGNORED
+    differs = is_answer & (labels != ids)
+    if differs.any():
+        raise ValueError(
+            f"row {_first_row(differs)} of the batch has a label that is neither -100 nor the id at its place: "
+            "expected labels at the places of their ids; do not shift them, because the model does"
+        )
+    begins = is_answer.clone()
+    begins[:, 1:] &= ~is_answer[:, :-1]
+    has_turns = begins.sum(1, keepdim=True) > 1
+    if has_turns.any():
+        raise ValueError(
+            f"row {_first_row(has_turns)} of the batch has a label of -100 between its answers, as in several turns: "
+            "expected one answer, at the end; make a row of each turn, with the turns before it as the prompt"
+        )
+
+
+def _pad_left(batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return ``input_ids`` and ``attention_mask`` of the prompts alone, padded on the left."""
+    ids = batch["input_ids"]
+    is_answered = (batch["labels"] != IGNORED).cumsum(1) > 0
+    is_prompt = (batch["attention_mask"] != 0) & ~is_answered
+    lengths = is_prompt.sum(1, keepdim=True)  # (segments, 1)
+    if not lengths.all():
+        raise ValueError(
+            f"row {_first_row(lengths == 0)} of the batch has no prompt, because its first label is not -100: expected "
+            "labels of -100 at the ids of the prompt; for SFTTrainer name the columns of the data set prompt and "
+            "completion"
+        )
+    width = int(lengths.max())
+    first = is_prompt.to(torch.uint8).argmax(1, keepdim=True)
+    places = torch.arange(width, device=ids.device) - (width - lengths)  # in the prompt, negative before it
+    # An id of the prompt fills up what nobody reads: a repetition penalty looks there too, and finds nothing else.
+    filled = ids.gather(1, first + places.clamp(min=0))
+    return {"input_ids": filled, "attention_mask": (places >= 0).to(batch["attention_mask"].dtype)}
+
+
+def _first_row(is_wrong: Tensor) -> int:
+    """Return the index of the first row ``(segments, width)`` with a value that is true."""
+    return int(is_wrong.any(1).to(torch.uint8).argmax())
