@@ -48,10 +48,10 @@ def test_two_processes_score_what_one_does(tmp_path: Path):
     assert max(alone) == max(together) == max(lightning)
 
 
-@pytest.mark.engines
+@pytest.mark.slow
 @pytest.mark.parametrize("script", ["first_grpo", "first_causal"])
 def test_a_script_with_trl_runs_and_logs_scores(script: str, tmp_path: Path):
-    pytest.importorskip("trl", reason="TRL brings pandas, pyarrow and datasets: it is installed by hand")
+    pytest.importorskip("trl", reason="the script trains with TRL")
     assert "chrf" in printed(script, tmp_path, "--out", str(tmp_path))
 
 

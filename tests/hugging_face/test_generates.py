@@ -276,7 +276,7 @@ def evaluate_on_a_rank(folder: Path, padding_side: str) -> dict[str, Any]:
     return {"values": values, "expected": expected_scores(texts, references), "processes": trainer.args.world_size}
 
 
-@pytest.mark.programs
+@pytest.mark.slow
 @pytest.mark.parametrize("padding_side", ["left", "right"])
 def test_two_processes_score_what_one_model_writes_alone(padding_side: str, tmp_path: Path):
     """Batches of one segment: the processes have prompts and answers of other widths, and one repeats a segment."""
@@ -325,7 +325,7 @@ def evaluate_with_trl(folder: Path) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 2])
 def test_the_trainer_of_trl_scores_what_the_model_writes(processes: int, tmp_path: Path):
-    pytest.importorskip("trl", reason="TRL brings datasets, pandas and pyarrow, and only the slow tests need it")
+    pytest.importorskip("trl", reason="its trainer is TRL's")
     for result in on_ranks(evaluate_with_trl, tmp_path, size=processes):
         for values in result["values"]:
             assert values == pytest.approx(result["expected"])
