@@ -50,7 +50,7 @@ def test_json_lines_without_a_field_are_text_with_a_warning_that_names_the_field
         "ngram-metrics: warning: lines.jsonl has JSON lines, and is read as text: expected one of the fields "
         "lines.jsonl:id, lines.jsonl:answer\n"
     )
-    for text in ("{ the cat", "{}", '["a"]', "5", "{" * 100_000):
+    for text in ("{ the cat", "{}", '["a"]', "5", "{" * 20_000):
         write(folder / "text.txt", [text] * len(BASE))
         printed(capsys, "text.txt", "-r", "ref.txt", "-m", "bleu")
 

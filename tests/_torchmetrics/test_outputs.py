@@ -217,6 +217,7 @@ def share() -> list[str]:
     return [segment["hypothesis"] for segment in outputs.segments]
 
 
+@pytest.mark.slow
 def test_the_shares_of_processes_are_joined_as_a_sampler_deals_them_out():
     assert on_ranks(share) == [["b", "c", "e", "f", "g"]] * 3
 

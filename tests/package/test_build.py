@@ -145,13 +145,13 @@ def alone(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin" / "python"
 
 
-@pytest.mark.slow
+@pytest.mark.engines
 def test_the_wheel_alone_works_in_an_empty_environment(alone: Path, tmp_path: Path):
     _check_smoke(_run([alone, "-c", SMOKE], cwd=tmp_path, env=OUTSIDE), alone.parents[1])
     _run([alone, "-m", "pip", "check"], env=OUTSIDE)
 
 
-@pytest.mark.slow
+@pytest.mark.engines
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_an_extra_alone_is_enough_for_what_it_is_for(extra: str, alone: Path, dist: Path, tmp_path: Path):
     folder = tmp_path / "venv"

@@ -101,7 +101,14 @@ def random_batch(seed, sizes=((9, 7), (0, 3), (1, 1), (4, 0), (6, 12)), ids=6, l
 
 @each_cost
 @pytest.mark.parametrize("is_same", [False, True], ids=["two sides", "one side"])
-@pytest.mark.parametrize(("tile", "cells", "listed", "runs"), [(1, 1, 1, 1), (3, 100, 7, 300), (64, 1 << 22, 5, 10**6)])
+@pytest.mark.parametrize(
+    ("tile", "cells", "listed", "runs"),
+    [
+        (3, 100, 7, 300),
+        pytest.param(1, 1, 1, 1, marks=pytest.mark.slow),
+        pytest.param(64, 1 << 22, 5, 10**6, marks=pytest.mark.slow),
+    ],
+)
 def test_counts_do_not_depend_on_the_cut(cost, is_same, tile, cells, listed, runs, monkeypatch):
     bounds = {"LISTED_COST": cost, "TILE": tile, "TABLE_CELLS": cells, "LISTED_PAIRS": listed, "CELLS": runs}
     for name, bound in bounds.items():
@@ -109,6 +116,7 @@ def test_counts_do_not_depend_on_the_cut(cost, is_same, tile, cells, listed, run
     assert_are_those_of_counters(random_batch(1), 3, is_same)
 
 
+@pytest.mark.slow
 @each_cost
 def test_a_token_repeated_ten_thousand_times(cost, monkeypatch):
     monkeypatch.setattr(pairs, "LISTED_COST", cost)

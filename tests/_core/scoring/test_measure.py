@@ -92,7 +92,7 @@ def test_every_measure_is_tested_here():
 
 #: The largest number of segments, tokens of a document, and ids: few; more than one chunk; orders that need more than
 #: one key, with few ids and with many.
-SIZES = [(5, 9, 3), (700, 12, 4), (3, 300, 2), (3, 300, 20_000)]
+SIZES = [(5, 9, 3), pytest.param((700, 12, 4), marks=pytest.mark.slow), (3, 300, 2), (3, 300, 20_000)]
 
 
 @each_metric
