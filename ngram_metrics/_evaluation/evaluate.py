@@ -179,7 +179,7 @@ class Evaluation:
 
         Args:
             path: the path. An existing file keeps its mode and owner, and is replaced when the report is complete.
-            title: the title; None for the names of the systems.
+            title: the title; None for one that says which systems are compared.
             tokenizer: splits texts into the words whose matches are shown.
             sources: the source of each segment, shown next to it. An output that equals its source is flagged. None for
                 the sources in the files of a training.

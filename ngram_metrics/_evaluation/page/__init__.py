@@ -14,9 +14,11 @@ from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.messages import pluralize, visible
 from ngram_metrics._evaluation import result_tables
 from ngram_metrics._evaluation.evaluate_arguments import Texts
+from ngram_metrics._evaluation.page.charts import describe_chart, make_charts
 from ngram_metrics._evaluation.page.contents import page_data
 from ngram_metrics._evaluation.page.page_words import ORDERS
 from ngram_metrics._evaluation.results import Outcome
+from ngram_metrics._evaluation.steps import Steps, find_steps
 from ngram_metrics._evaluation.system_counts import Systems, compute_outcome
 
 _FOLDER = Path(__file__).parent
@@ -24,11 +26,13 @@ _FOLDER = Path(__file__).parent
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 #: The files of the script, in order.
 _SCRIPTS = (
-    *("elements", "choices", "words", "systems", "charts", "groups"),
+    *("elements", "choices", "words", "systems", "groups"),
     *("flags", "article", "filters", "segments", "start"),
 )
 #: The most texts of a page, outputs and references: more make a page that a browser opens slowly.
 MOST_TEXTS = 200_000
+#: More names would not fit a title.
+_NAMES_IN_TITLE = 3
 #: The level of the intervals if the results have none.
 _LEVEL = 0.95
 
@@ -68,10 +72,9 @@ def page(
     if outcome.plan.confidence is None:
         plan = outcome.plan._replace(confidence=_LEVEL)
         outcome = compute_outcome(systems, list(outcome.signatures), texts, plan, outcome.grouping)
+    steps = find_steps(texts.given)
     if title is None:
-        names = list(outcome.results)
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        title = ", ".join(names[:3]) + more
+        title = _describe_comparison(texts.given, outcome.baseline, steps)
     scripts = [(_FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
     script = "\n".join(['"use strict";', "{", *scripts, "}"])
     styles = (_FOLDER / "page.css").read_text(encoding="utf-8")
@@ -91,14 +94,31 @@ def page(
         orders=ORDERS,
         several=len(outcome.results) > 1,
         tables=result_tables,
-        cells=result_tables.PLAIN,
+        style=result_tables.PLAIN,
+        charts=make_charts(outcome, texts.given, steps),
+        describe_chart=describe_chart,
+        steps=steps,
         notes=result_tables.notes(outcome),
         script=Markup(script),
-        style=Markup(styles),
+        styles=Markup(styles),
         script_digest=_digest(script),
         style_digest=_digest(styles),
         data=Markup(script_json(page_data(systems, outcome, texts, sources, tokenizer))),
     )
+
+
+def _describe_comparison(systems: Sequence[str], baseline: str, steps: Steps | None) -> str:
+    """Return a title that says what is compared, with at most three names of systems."""
+    others = [system for system in systems if system != baseline]
+    if not others:
+        return f"Scores of {baseline}"
+    if steps is not None:
+        compared = f"{systems[0]} to {systems[-1]}"
+    elif len(others) > _NAMES_IN_TITLE:
+        compared = f"{', '.join(others[:_NAMES_IN_TITLE])} and {len(others) - _NAMES_IN_TITLE} more"
+    else:
+        compared = " and ".join(filter(None, (", ".join(others[:-1]), others[-1])))
+    return f"{compared}, compared with {baseline}"
 
 
 def script_json(value: object) -> str:

@@ -3,14 +3,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const byId = (name) => document.getElementById(name);
 
 function make(name, attributes = {}, ...children) {
-  return fill(document.createElement(name), attributes, children);
-}
-
-function draw(name, attributes = {}, ...children) {
-  return fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
-}
-
-function fill(node, attributes, children) {
+  const node = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
     else node.setAttribute(key, value);

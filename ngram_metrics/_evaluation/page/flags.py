@@ -16,8 +16,8 @@ from ngram_metrics._evaluation.evaluate_arguments import Texts
 
 #: An output is flagged if its length and the mean length of its references differ by more than this factor.
 _LENGTH_RATIO = 2
-#: A repetition is an n-gram of up to this many words twice in a row, or a longer one anywhere before.
-_LONGEST_RUN = 3
+#: A run of up to this many words is a repetition if it stands three times in a row, a longer one if it stands twice.
+_SHORT_RUN = 3
 
 
 #: The flags of an output. The script of the page knows them by their values 1, 2, 4, 8 and 16.
@@ -44,7 +44,7 @@ def flags_of(
     """
     digits = []
     for batch, outputs in zip(batches, texts.systems.values(), strict=True):
-        repeated = np.concatenate([repetitions(part) for part in batch.chunks(SLOTS)])
+        repeated = np.concatenate([count_repetitions(part) for part in batch.chunks(SLOTS)])
         counts = batch.count_references()
         most_repeated = np.maximum.reduceat(repeated[batch.reference_documents], counts.cumsum() - counts)
         lengths = batch.hypothesis_lengths
@@ -65,22 +65,23 @@ def flags_of(
     return digits
 
 
-def repetitions(batch: Batch) -> Integers:
-    """Return the number of repetitions in each document, ``(documents,)``.
+def count_repetitions(batch: Batch) -> Integers:
+    """Return the number of places in each document where a repetition ends, ``(documents,)``.
 
-    A repetition is a run of up to three words right after the same run, or four words in a row that occurred before.
+    A repetition is one to three words that stand three times in a row, or more words that stand twice in a row. Natural
+    texts say a word twice, such as "that that", and come back to a phrase later.
     """
-    documents = len(batch.lengths)
-    owner = np.arange(documents).repeat(batch.lengths + 1)
-    repeats = np.zeros(documents, np.int64)
-    # The number of the n-gram at each slot. An n-gram with the end of its document is not repeated inside it.
-    ngrams = batch.ids
-    for order in range(1, _LONGEST_RUN + 1):
-        inside = owner[: -2 * order + 1] == owner[2 * order - 1 :]
-        again = inside & (ngrams[:-order] == ngrams[order:])
-        repeats += np.bincount(owner[: len(again)][again], minlength=documents)
-        ngrams = np.unique(ngrams[:-1] * batch.bound + batch.ids[order:], return_inverse=True)[1]
-    inside = owner[:-_LONGEST_RUN] == owner[_LONGEST_RUN:]
-    in_order = np.sort(owner[:-_LONGEST_RUN][inside] * (len(owner) + 1) + ngrams[inside])
-    before = in_order[1:][in_order[1:] == in_order[:-1]] // (len(owner) + 1)
-    return repeats + np.bincount(before, minlength=documents)
+    counts = np.zeros(len(batch.lengths), np.int64)
+    # The tokens of each document and its end, which equals none of them.
+    owners = np.arange(len(counts)).repeat(batch.lengths + 1)
+    ids = batch.ids
+    for period in range(1, int(batch.lengths.max(initial=0)) // 2 + 1):
+        is_long_enough = batch.lengths[owners] >= 2 * period
+        owners = owners[is_long_enough]
+        ids = ids[is_long_enough]
+        again = (ids[:-period] == ids[period:]) & (owners[:-period] == owners[period:])
+        copied = 3 * period if period <= _SHORT_RUN else period
+        matched = np.concatenate(([0], again.cumsum()))
+        ends = np.flatnonzero(matched[copied:] - matched[:-copied] == copied) + copied - 1
+        counts += np.bincount(owners[ends], minlength=len(counts))
+    return counts

@@ -1,7 +1,6 @@
 // Updates after a choice, the keys, and the address of the page.
 function showValue() {
   showColumns();
-  drawScores();
   drawGroups();
   arrange();
 }

@@ -3,7 +3,8 @@
 // Sort by a column, best first. A second click reverses the order.
 function sortTable(table, header) {
   const column = [...header.parentElement.children].indexOf(header);
-  const { sort } = header.querySelector("button").dataset;
+  const button = header.querySelector("button");
+  const { sort } = button.dataset;
   const before = header.getAttribute("aria-sort");
   const ascending = sort === "higher" ? before === "descending" : before !== "ascending";
   const direction = ascending ? 1 : -1;
@@ -17,14 +18,15 @@ function sortTable(table, header) {
   table.tBodies[0].append(...rows);
   for (const other of table.tHead.querySelectorAll("[aria-sort]")) other.setAttribute("aria-sort", "none");
   header.setAttribute("aria-sort", ascending ? "ascending" : "descending");
-  return `Sorted by ${header.textContent}, ${ascending ? "lowest" : "highest"} first`;
+  return `Sorted by ${button.textContent}, ${ascending ? "lowest" : "highest"} first`;
 }
 
+// Columns of the table, and charts.
 function showColumns() {
   const wanted = String(data.values.indexOf(state.value));
   const all = byId("every").checked;
-  for (const cell of byId("scores").querySelectorAll("[data-value]")) {
-    cell.hidden = !all && cell.dataset.value !== wanted;
+  for (const part of byId("systems").querySelectorAll("[data-value]")) {
+    part.hidden = !all && part.dataset.value !== wanted;
   }
 }
 

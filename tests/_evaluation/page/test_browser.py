@@ -171,12 +171,12 @@ def test_systems_are_in_the_order_given_and_sorted_by_a_click(page):
     heading = f"return document.querySelector('{score}').getAttribute('aria-sort')"
     for ascending in (False, True):
         click(page, f"{score} button")
-        scores = list(map(float, texts(page, "#scores tbody td:nth-child(2)")))
+        scores = [float(text.split()[0]) for text in texts(page, "#scores tbody td:nth-child(2)")]
         assert scores == sorted(scores, reverse=not ascending)
         assert page.execute_script(heading) == ("ascending" if ascending else "descending")
     click(page, "#scores thead th:nth-child(1) button")
     assert texts(page, "#scores tbody th")[1:] == ["base", "better"]
-    click(page, "#scores thead th:nth-child(5) button")  # p-values: the lowest first, the baseline last
+    click(page, "#scores thead th:nth-child(4) button")  # p-values: the lowest first, the baseline last
     assert texts(page, "#scores tbody tr:last-child th") == ["base"]
     assert texts(page, "#status") == ["Sorted by p of bleu, lowest first"]
 
@@ -297,36 +297,44 @@ def screen(request, many):
 
 
 def test_the_table_shows_one_score_at_a_time_or_all(many, data):
-    assert visible(many, "#scores th.score") == ["BLEU"]
+    assert visible(many, "#scores th.score button") == ["BLEU"]
     assert texts(many, "#scores tbody th") == data["systems"]
     assert "brevity penalty" in " ".join(visible(many, "#scores thead th"))
     choose(many, "#value", "chrF")
-    assert visible(many, "#scores th.score") == ["chrF"]
+    assert visible(many, "#scores th.score button") == ["chrF"]
     assert "brevity penalty" not in " ".join(visible(many, "#scores thead th"))
     click(many, "#every")
-    assert visible(many, "#scores th.score") == ["BLEU", "chrF", "chrF++"]
+    assert visible(many, "#scores th.score button") == ["BLEU", "chrF", "chrF++"]
 
 
-def test_the_chart_shows_the_chosen_score_with_its_intervals_in_the_order_given(many, data):
+#: Where the parts of the chart that is shown are on the screen.
+PLACES = """
+    const boxOf = (node) => {
+        const { left, right, top, bottom } = node.getBoundingClientRect();
+        return { left, right, top, bottom };
+    };
+    const parts = ["", ".name", ".dot", ".whisker", ".band", ".axis"];
+    const places = (part) => [...document.querySelectorAll(`figure:not([hidden]) ${part}`)].map(boxOf);
+    return Object.fromEntries(parts.map((part) => [part, places(part)]))"""
+
+
+def test_systems_that_are_no_steps_are_rows_in_the_order_given(many, data):
     for value in data["values"]:
         choose(many, "#value", value)
-        assert texts(many, "#chart figcaption") == [f"{value} of each system with its interval, in the order given"]
-        assert texts(many, "#chart title") == data["systems"]
-        place = """
-            const number = (node, name) => Number(node.getAttribute(name));
-            const all = (selector) => [...document.querySelectorAll(selector)];
-            return [all("#chart .dot").map((node) => [number(node, "cx"), number(node, "cy")]),
-                all("#chart .whisker").map((node) => [number(node, "x1"), number(node, "x2")])]"""
-        dots, whiskers = many.execute_script(place)
-        assert [y for _, y in dots] == sorted(y for _, y in dots)
+        assert visible(many, "figcaption") == [f"{value} of each system with its interval, in the order given"]
+        assert visible(many, "figure .name") == data["systems"]
+        places = many.execute_script(PLACES)
+        assert places[".band"] == []
+        middles = [(dot["left"] + dot["right"]) / 2 for dot in places[".dot"]]
         entries = [entry[value] for entry in data["entries"]]
         low, high = min(entries)[0], max(entries)[0]
-        left, right = min(dots)[0], max(dots)[0]
-        for entry, (x, _), ends in zip(entries, dots, whiskers, strict=True):
+        left, right = min(middles), max(middles)
+        for entry, middle, whisker in zip(entries, middles, places[".whisker"], strict=True):
             expected = [left + (right - left) * (score - low) / (high - low) for score in entry]
-            assert [x, *ends] == pytest.approx(expected, abs=0.01)
-        points = many.execute_script("return document.querySelector('#chart .curve').getAttribute('points')")
-        assert [list(map(float, point.split(","))) for point in points.split()] == dots
+            assert [middle, whisker["left"], whisker["right"]] == pytest.approx(expected, abs=0.5)
+        for name, dot in zip(places[".name"], places[".dot"], strict=True):
+            assert name["top"] < dot["top"] < dot["bottom"] < name["bottom"]
+            assert name["right"] < places[".axis"][0]["left"]
 
 
 def test_nothing_is_wider_than_the_page(screen):
@@ -338,9 +346,13 @@ def test_nothing_is_wider_than_the_page(screen):
     outside = """
         const past = (inner, outer) => inner.left < outer.left - 1 || inner.right > outer.right + 1;
         return [...document.querySelectorAll("svg *:not(title)")].filter((node) =>
-            past(node.getBoundingClientRect(), node.closest("svg").getBoundingClientRect()))
+            past(node.getBoundingClientRect(), node.closest("figure").getBoundingClientRect()))
             .map((node) => node.outerHTML)"""
     assert screen.execute_script(outside) == []
+    figure = screen.execute_script(PLACES)[""][0]
+    assert figure["right"] - figure["left"] == screen.execute_script(
+        "return document.querySelector('main').clientWidth"
+    )
     if most == 1280:
         scrolled = """
             return [...document.querySelectorAll(".wide:not(#groups .wide)")]
@@ -360,24 +372,48 @@ def test_a_table_fades_at_the_right_as_long_as_columns_are_beyond_the_screen(scr
     assert not screen.execute_script(masked)
 
 
-def test_epochs_are_in_the_order_given_and_chrf_is_first(browser, tmp_path):
+def test_a_phone_shows_system_score_difference_and_p(many):
+    for wide, value in ((1280, "BLEU"), (390, "BLEU"), (390, "chrF++")):
+        choose(many, "#value", value)
+        with emulated(many, wide):
+            columns = """
+                const cells = [...document.querySelectorAll("#scores tr")].map((row) =>
+                    [...row.children].filter((cell) => cell.checkVisibility()).slice(0, 4));
+                const right = Math.max(...cells.flat().map((cell) => cell.getBoundingClientRect().right));
+                return [cells[0].map((cell) => cell.querySelector("button").firstChild.textContent), right]"""
+            heads, right = many.execute_script(columns)
+        assert heads == ["system", value, "difference", "p"]
+        # Beyond this the table fades.
+        assert right <= wide - 2 * 16
+
+
+def test_epochs_are_a_curve_in_the_order_given_and_chrf_is_first(browser, tmp_path):
     path = tmp_path / "epochs.html"
     names = [f"epoch {number}" for number in range(1, 6)]
     epochs = {name: output(LINES, 0.5 - 0.1 * number, seed=number) for number, name in enumerate(names)}
     evaluate(epochs, LINES, baseline="epoch 4", groups=DOMAINS).write_report(path)
     with opened(browser, path) as page:
-        assert visible(page, "#scores th.score") == ["chrf"]
+        assert visible(page, "#scores th.score button") == ["chrf"]
         assert texts(page, "#value option") == ["chrf", "bleu"]
-        assert texts(page, "#scores tbody th") == texts(page, "#chart title") == names
+        assert texts(page, "#scores tbody th") == names
+        figures = texts(page, "figure[data-value='0'] title")
+        assert [title.partition(":")[0] for title in figures] == names
+        assert visible(page, "figcaption") == ["chrf over the epochs with its interval"]
         assert texts(page, "#groups thead th")[2:] == texts(page, "#flags tbody th") == names
         assert texts(page, "#chosen label .name") == names
         assert texts(page, "#compared option") == [name for name in names if name != "epoch 4"]
         assert texts(page, "article:first-child tbody th")[1:] == names[1:]
-        assert texts(page, "#scores tbody td:nth-child(4)")[3] == "baseline"
-        dots = "return [...document.querySelectorAll('#chart .dot')].map((dot) => dot.cx.baseVal.value)"
-        for scores in (page.execute_script(dots), texts(page, "#groups tbody tr:first-child td")[1:]):
-            numbers = [float(str(score).split()[0]) for score in scores]
-            assert numbers == sorted(numbers)
+        assert texts(page, "#scores tbody td:nth-child(3)")[3] == "baseline"
+        scores = [float(score.split()[0]) for score in texts(page, "#groups tbody tr:first-child td")[1:]]
+        assert scores == sorted(scores)
+        places = page.execute_script(PLACES)
+        for side, rises in (("left", True), ("bottom", False)):
+            dots = [dot[side] for dot in places[".dot"]]
+            assert dots == sorted(dots, reverse=not rises)
+        (band,) = places[".band"]
+        assert (places[".dot"][0]["left"], places[".dot"][-1]["right"]) == pytest.approx(
+            (band["left"] - 4, band["right"] + 4), abs=0.5
+        )
         assert "+ better, - worse than epoch 4: p < 0.05" in texts(page, "#notes li")[2]
 
 

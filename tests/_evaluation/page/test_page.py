@@ -15,7 +15,7 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from ngram_metrics import Bleu, ROUGEScore, evaluate
 from ngram_metrics._core.text.word_rules import RULES
-from ngram_metrics._evaluation.page import check_size
+from ngram_metrics._evaluation.page import check_size, contents
 from ngram_metrics._evaluation.page.page_words import split_words
 
 SOURCES = [f"source {line}" for line in REFERENCES]
@@ -38,11 +38,11 @@ def cells_of_result(result: Any) -> list[str]:
     def interval(low: float, high: float) -> str:
         return f"[{100 * low:.2f}, {100 * high:.2f}]"
 
-    cells = [f"{100 * result.score:.2f}", interval(result.low, result.high), "baseline", *[""] * 4]
+    cells = [f"{100 * result.score:.2f} {interval(result.low, result.high)}", "baseline", *[""] * 4]
     if result.difference is not None:
         mark = (" +" if result.difference > 0 else " -") * (result.p_value < 0.05)
         apart = f"{100 * result.difference:+.2f} {interval(result.difference_low, result.difference_high)}"
-        cells[2:] = [apart, f"{result.p_value:.4f}{mark}", *map(str, (result.wins, result.ties, result.losses))]
+        cells[1:] = [apart, f"{result.p_value:.4f}{mark}", *map(str, (result.wins, result.ties, result.losses))]
     parts = result.as_dict()
     cells += [f"{100 * parts[part]:.2f}" for part in ("precision", "recall") if part in parts]
     return cells + [f"{parts[part]:.3f}" for part in ("brevity_penalty", "ratio") if part in parts]
@@ -216,8 +216,9 @@ def test_a_name_is_no_markup_and_hides_nothing(tmp_path: Path):
         pages.append(path.read_text("utf-8"))
     assert re.findall(r"<[\w/]+", pages[0]) == re.findall(r"<[\w/]+", pages[1])
     texts = [html.unescape(text) for text in re.findall(">([^<>]*)<", pages[1])]
-    # The title, its heading, the rows, and the heading of the value; then the note on the baseline.
-    assert (texts.count(SHOWN), texts.count(f"{SHOWN}2")) == (4, 1)
+    # The title, its heading, the heading of the value, and the rows of the table and of two charts; then the note on
+    # the baseline.
+    assert (texts.count(SHOWN), texts.count(f"{SHOWN}2")) == (6, 3)
     assert f"+ better, - worse than {SHOWN}: " in "".join(texts)
     data = data_of(path)
     assert (data["systems"], data["values"]) == ([SHOWN, f"{SHOWN}2"], [SHOWN, "rouge1"])
@@ -256,10 +257,36 @@ def test_a_page_has_at_most_200_000_texts(tmp_path: Path):
 
 def test_words_of_many_texts_are_counted_in_parts(tmp_path: Path):
     """A page of segments repeated until they fill several parts has the same words, flags and matches for each."""
-    systems = {name: [*segments[:-1], "a b a b"] * 30 for name, segments in SYSTEMS.items()}
+    systems = {name: [*segments[:-1], "a b a b a b a b"] * 30 for name, segments in SYSTEMS.items()}
     evaluate(systems, REFERENCES * 30, "overlap", confidence=None).write_report(tmp_path / "page.html")
     data = data_of(tmp_path / "page.html")
     lists = [*data["of_references"]["steps"], *data["of_systems"]["steps"]]
     lists += [*data["hypothesis_orders"], *chain.from_iterable(data["reference_orders"]), *data["flags"]["of_systems"]]
     for values in lists:
         assert values == values[: len(REFERENCES)] * 30
+
+
+@pytest.mark.parametrize(
+    ("systems", "baseline", "title"),
+    [
+        (["a"], None, "Scores of a"),
+        (["a", "b"], "b", "a, compared with b"),
+        (["a", "b", "c"], None, "b and c, compared with a"),
+        (list("abcdef"), "b", "a, c, d and 2 more, compared with b"),
+        (["step-10", "step-20", "step-30"], None, "step-10 to step-30, compared with step-10"),
+    ],
+)
+def test_a_title_says_what_is_compared(tmp_path: Path, systems: list[str], baseline: str | None, title: str):
+    found = evaluate({system: ["x y"] for system in systems}, ["x y"], "chrf", baseline=baseline, confidence=None)
+    found.write_report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert re.findall("<title>(.*?)</title>", page)[0] == re.findall("<h1.*?>(.*?)</h1>", page)[0] == title
+
+
+def test_no_line_of_the_page_is_longer_than_160_characters():
+    """Its markup, style and scripts are read and changed by people."""
+    folder = Path(contents.__file__).parent
+    files = [file for file in folder.iterdir() if file.suffix in (".html", ".css", ".js")]
+    assert len(files) > 10
+    lines = [(file.name, line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    assert [(name, line) for name, line in lines if len(line) > 160] == []
