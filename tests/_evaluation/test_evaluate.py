@@ -75,25 +75,31 @@ def test_segments_may_have_different_numbers_of_references():
 @pytest.mark.parametrize("metric", ["bleu", "chrf", "rouge"])
 def test_groups_are_corpora_of_their_own_without_p_values(metric: str, clusters: list[str] | None):
     """A cluster has in a group the segments of the group."""
-    groupings = {"domain": LABELS, "half": HALVES}
-    found = evaluate(SYSTEMS, [REFERENCES, SECOND], metric, groups=groupings, clusters=clusters)
+    found = evaluate(SYSTEMS, [REFERENCES, SECOND], metric, groups=LABELS, clusters=clusters)
+    assert list(found.groups) == list(dict.fromkeys(LABELS))
+    for label, results in found.groups.items():
+        inside = [index for index, other in enumerate(LABELS) if other == label]
+        systems = {system: chosen(lines, inside) for system, lines in SYSTEMS.items()}
+        targets = [chosen(REFERENCES, inside), chosen(SECOND, inside)]
+        alone = evaluate(systems, targets, metric, clusters=clusters and chosen(clusters, inside)).results
+        assert results == {
+            system: {value: result._replace(p_value=None) for value, result in values.items()}
+            for system, values in alone.items()
+        }
+
+
+def test_segments_have_labels_of_several_groupings():
+    found = evaluate(SYSTEMS, REFERENCES, "chrf", groups={"domain": LABELS, "half": HALVES})
     assert list(found.groups) == ["domain", "half"]
-    assert list(found.groups["domain"]) == list(dict.fromkeys(LABELS))
-    unnamed = evaluate(SYSTEMS, [REFERENCES, SECOND], metric, groups=LABELS, clusters=clusters)
-    assert unnamed.groups == found.groups["domain"]
-    for name, labels in groupings.items():
-        for label, results in found.groups[name].items():
-            inside = [index for index, other in enumerate(labels) if other == label]
-            parts = {system: chosen(lines, inside) for system, lines in SYSTEMS.items()}
-            both = [chosen(REFERENCES, inside), chosen(SECOND, inside)]
-            alone = evaluate(parts, both, metric, clusters=clusters and chosen(clusters, inside)).results
-            assert results == {
-                system: {value: result._replace(p_value=None) for value, result in values.items()}
-                for system, values in alone.items()
-            }
-    entries = json.loads(found.to_json())["groups"]["half"]["True"]["other"]
-    for value, result in found.groups["half"][True]["other"].items():
-        assert (entries[value]["score"], entries[value]["segments"]) == (100 * result.score, 60)
+    for name, labels in (("domain", LABELS), ("half", HALVES)):
+        assert found.groups[name] == evaluate(SYSTEMS, REFERENCES, "chrf", groups=labels).groups
+
+
+def test_groups_are_in_json():
+    found = evaluate(SYSTEMS, REFERENCES, "chrf", groups={"half": HALVES})
+    entry = json.loads(found.to_json())["groups"]["half"]["True"]["other"]["chrf"]
+    assert entry["score"] == 100 * found.groups["half"][True]["other"]["chrf"].score
+    assert entry["segments"] == 60
 
 
 @pytest.mark.parametrize("clusters", [None, ARTICLES], ids=["segments", "clusters"])
@@ -123,22 +129,40 @@ def test_wins_ties_and_losses_are_those_of_sacrebleus_segments():
         assert found.results["base"][value].wins is None
 
 
-def test_metrics_are_those_that_were_given_and_stay_as_they_are():
-    rouge, chrf = ROUGEScore(rouge_keys=("rouge1", "rougeL"), use_stemmer=True), IgniteChrF(word_order=2)
-    metrics = {"BLEU-2": Bleu(ngram=2), "ROUGE": rouge, "recall": rouge["rougeL_recall"], "chrF++": chrf}
+def test_metrics_of_both_frameworks_give_their_values_in_order():
+    rouge = ROUGEScore(rouge_keys=("rouge1", "rougeL"))
+    metrics = {"BLEU-2": Bleu(ngram=2), "ROUGE": rouge, "recall": rouge["rougeL_recall"], "chrF++": IgniteChrF()}
     found = evaluate(BASE, REFERENCES, metrics, confidence=None)
-    results = found.results["system"]
-    assert list(results) == ["BLEU-2", "rouge1", "rougeL", "recall", "chrF++"]
+    assert list(found.results["system"]) == ["BLEU-2", "rouge1", "rougeL", "recall", "chrF++"]
     assert list(found.signatures) == list(metrics)
+
+
+def test_a_metric_keeps_its_settings():
+    found = evaluate(BASE, REFERENCES, {"BLEU-2": Bleu(ngram=2)}, confidence=None).results["system"]["BLEU-2"]
+    assert found.score == pytest.approx(functional.bleu_score(BASE, REFERENCES, ngram=2).item(), abs=1e-15)
+
+
+def test_rouge_has_the_parts_of_each_key():
+    rouge = ROUGEScore(rouge_keys=("rouge1", "rougeL"), use_stemmer=True)
+    results = evaluate(BASE, REFERENCES, {"ROUGE": rouge}, confidence=None).results["system"]
     expected = functional.rouge_score(BASE, REFERENCES, use_stemmer=True)
     for key in ("rouge1", "rougeL"):
-        parts = (results[key].score, results[key].precision, results[key].recall)
-        wanted = [expected[f"{key}_{name}"].item() for name in ("fmeasure", "precision", "recall")]
-        assert parts == pytest.approx(wanted, abs=1e-15)
-    assert results["recall"].score == results["rougeL"].recall
-    assert results["recall"].precision is None
-    assert results["BLEU-2"].score == pytest.approx(functional.bleu_score(BASE, REFERENCES, ngram=2).item(), abs=1e-15)
-    assert rouge.update_count == 0
+        assert results[key].score == pytest.approx(expected[f"{key}_fmeasure"].item(), abs=1e-15)
+        assert results[key].precision == pytest.approx(expected[f"{key}_precision"].item(), abs=1e-15)
+        assert results[key].recall == pytest.approx(expected[f"{key}_recall"].item(), abs=1e-15)
+
+
+def test_one_value_of_rouge_has_no_parts():
+    rouge = ROUGEScore(rouge_keys="rougeL")
+    results = evaluate(BASE, REFERENCES, {"ROUGE": rouge, "recall": rouge["rougeL_recall"]}, confidence=None).results
+    assert results["system"]["recall"].score == results["system"]["rougeL"].recall
+    assert results["system"]["recall"].precision is None
+
+
+def test_the_metric_that_is_given_counts_nothing():
+    metric = ChrF()
+    evaluate(BASE, REFERENCES, {"chrf": metric}, confidence=None)
+    assert metric.update_count == 0
 
 
 def counted(make: Any, systems: dict[str, list[str]], **options: Any) -> dict[str, Any]:
@@ -150,46 +174,89 @@ def counted(make: Any, systems: dict[str, list[str]], **options: Any) -> dict[st
 
 @pytest.mark.parametrize("correction", ["holm", None])
 @pytest.mark.parametrize("test", TESTS)
-def test_the_test_is_the_one_asked_for(test: str, correction: Any):
+def test_the_p_values_are_those_of_the_test_that_was_asked_for(test: str, correction: Any):
     systems = {**SYSTEMS, "alike": ALIKE}
     expected = TESTS[test](counted(ChrF, systems), "base", seed=7, correction=correction)
-    found = evaluate(systems, REFERENCES, "chrf", None, None, test, correction, seed=7)
-    for name in ("other", "alike"):
-        result = found.results[name]["chrf"]
-        assert result.p_value == expected[name]["chrf"].p_value
-        assert (result.low, result.difference_low, result.difference_high) == (None, None, None)
-    told = f"seed:7|test:{test}|alternative:two-sided|correction:{correction or 'none'}|"
-    assert told in found.signatures["chrf"]
+    options = {"test": test, "correction": correction, "seed": 7}
+    found = evaluate(systems, REFERENCES, "chrf", confidence=None, **options).results
+    assert found["other"]["chrf"].p_value == expected["other"]["chrf"].p_value
+    assert found["alike"]["chrf"].p_value == expected["alike"]["chrf"].p_value
+
+
+@pytest.mark.parametrize("correction", ["holm", None])
+@pytest.mark.parametrize("test", TESTS)
+def test_the_test_stands_in_the_signature_the_table_and_json(test: str, correction: Any):
+    options = {"test": test, "correction": correction, "seed": 7}
+    found = evaluate(SYSTEMS, REFERENCES, "chrf", confidence=None, **options)
+    words = f"seed:7|test:{test}|alternative:two-sided|correction:{correction or 'none'}|"
+    assert words in found.signatures["chrf"]
     assert f"paired {test} test{'' if correction else ', not corrected'}" in str(found)
     document = {"baseline": "base", "test": test, "correction": correction or "none"}
     assert document.items() <= json.loads(found.to_json()).items()
-    assert not document.keys() & json.loads(evaluate(ALIKE, REFERENCES, "chrf", confidence=None).to_json()).keys()
 
 
-@pytest.mark.parametrize("test", TESTS)
-def test_clusters_are_drawn_for_intervals_and_tests_and_nothing_else(test: str):
-    outputs = {"base": BASE, "alike": ALIKE}
-    options: dict[str, Any] = {"metrics": "bleu,rouge", "confidence": 0.9, "test": test, "seed": 7}
-    found, plain = evaluate(outputs, REFERENCES, clusters=ARTICLES, **options), evaluate(outputs, REFERENCES, **options)
+def test_json_of_one_system_names_no_test():
+    document = json.loads(evaluate(ALIKE, REFERENCES, "chrf", confidence=None).to_json())
+    assert not document.keys() & {"baseline", "test", "correction"}
+
+
+def test_without_a_level_there_are_no_intervals():
+    for values in evaluate(SYSTEMS, REFERENCES, "chrf", confidence=None).results.values():
+        result = values["chrf"]
+        assert (result.low, result.high, result.difference_low, result.difference_high) == (None,) * 4
+
+
+#: Two systems, and how they are evaluated with documents and without.
+OF_CLUSTERS = {"base": BASE, "alike": ALIKE}
+CLUSTER_OPTIONS: dict[str, Any] = {"metrics": "bleu,rouge", "confidence": 0.9, "seed": 7}
+#: Of two metrics the value of tables, the value of tests, and the class.
+each_clustered_value = pytest.mark.parametrize(
+    ("value", "of_test", "make"), [("bleu", "bleu", Bleu), ("rouge1", "rouge1_fmeasure", ROUGEScore)]
+)
+
+
+def test_clusters_change_no_score():
+    found = evaluate(OF_CLUSTERS, REFERENCES, clusters=ARTICLES, **CLUSTER_OPTIONS)
+    plain = evaluate(OF_CLUSTERS, REFERENCES, **CLUSTER_OPTIONS)
     drawn = dict.fromkeys(("low", "high", "difference_low", "difference_high", "p_value"))
     for system, values in plain.results.items():
         for value, result in values.items():
             assert found.results[system][value]._replace(**drawn) == result._replace(**drawn)
     assert found.segments() == plain.segments()
-    for name, value, make in (("bleu", "bleu", Bleu), ("rouge1", "rouge1_fmeasure", ROUGEScore)):
-        systems = counted(make, outputs)
-        expected = TESTS[test](systems, "base", seed=7, correction="holm", clusters=ARTICLES)["alike"]
-        assert found.results["alike"][name].p_value == expected[value].p_value
-        assert found.results["alike"][name].p_value != plain.results["alike"][name].p_value
-        for system, metric in systems.items():
-            alone = paired_bootstrap({system: metric}, system, confidence=0.9, seed=7, clusters=ARTICLES)[system][value]
-            ends = found.results[system][name]
-            assert (ends.low, ends.high) == pytest.approx((alone.low, alone.high), abs=1e-12)
-            assert (ends.low, ends.high) != (plain.results[system][name].low, plain.results[system][name].high)
+
+
+@pytest.mark.parametrize("test", TESTS)
+@each_clustered_value
+def test_p_values_are_those_of_clusters(value: str, of_test: str, make: Any, test: str):
+    found = evaluate(OF_CLUSTERS, REFERENCES, clusters=ARTICLES, test=test, **CLUSTER_OPTIONS).results["alike"][value]
+    plain = evaluate(OF_CLUSTERS, REFERENCES, test=test, **CLUSTER_OPTIONS).results["alike"][value]
+    systems = counted(make, OF_CLUSTERS)
+    expected = TESTS[test](systems, "base", seed=7, correction="holm", clusters=ARTICLES)["alike"][of_test]
+    assert found.p_value == expected.p_value != plain.p_value
+
+
+@each_clustered_value
+def test_intervals_are_those_of_clusters(value: str, of_test: str, make: Any):
+    found = evaluate(OF_CLUSTERS, REFERENCES, clusters=ARTICLES, **CLUSTER_OPTIONS).results
+    plain = evaluate(OF_CLUSTERS, REFERENCES, **CLUSTER_OPTIONS).results
+    for system, metric in counted(make, OF_CLUSTERS).items():
+        alone = paired_bootstrap({system: metric}, system, confidence=0.9, seed=7, clusters=ARTICLES)[system][of_test]
+        result, without = found[system][value], plain[system][value]
+        assert (result.low, result.high) == pytest.approx((alone.low, alone.high), abs=1e-12)
+        assert (result.low, result.high) != (without.low, without.high)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_the_number_of_clusters_stands_wherever_they_were_drawn(test: str):
+    found = evaluate(OF_CLUSTERS, REFERENCES, clusters=ARTICLES, test=test, **CLUSTER_OPTIONS)
     assert "|clusters:52|seed:7|" in found.signatures["rouge"]
     assert json.loads(found.to_json())["clusters"] == 52
     assert "[low, high]: 90% bootstrap interval of 52 clusters\n+ better, - worse than base: p < 0.05" in str(found)
     assert f"paired {test} test of 52 clusters" in str(found)
+
+
+def test_without_clusters_none_are_named():
+    plain = evaluate(OF_CLUSTERS, REFERENCES, **CLUSTER_OPTIONS)
     assert "cluster" not in f"{plain}{plain.to_json()}"
 
 
