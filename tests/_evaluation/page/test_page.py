@@ -5,6 +5,7 @@ import hashlib
 import html
 import re
 import sys
+import warnings
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -56,37 +57,78 @@ def rounded(values: dict[str, Any]) -> dict[str, list[float]]:
     }
 
 
-@pytest.mark.filterwarnings("ignore:ROUGE's rule for words")
-@pytest.mark.parametrize(("confidence", "shown"), [(0.9, 0.9), (None, 0.95)])
-def test_the_numbers_are_those_of_evaluate(tmp_path: Path, confidence: float | None, shown: float):
-    """An interval of 95% stands on a page that was asked for none."""
-    path, groups = tmp_path / "page.html", {"domain": DOMAINS, "<id>": IDS}
+#: A mark of the direction is shown as its number, and an empty label in words.
+SHOWN_DOMAINS = [str(label).replace("\u202e", "[U+202E]") or "(empty)" for label in DOMAINS]
+GROUPS = {"domain": DOMAINS, "<id>": IDS}
 
-    def evaluated(level: float | None) -> Any:
-        return evaluate(SYSTEMS, REFERENCES, "bleu,chrf++,rouge,overlap", confidence=level, groups=groups)
 
-    evaluated(confidence).write_report(path, sources=SOURCES)
-    expected = evaluated(shown)
-    assert cells_of(path) == [
+def evaluate_everything(confidence: float | None = 0.9) -> Any:
+    return evaluate(SYSTEMS, REFERENCES, "bleu,chrf++,rouge,overlap", confidence=confidence, groups=GROUPS)
+
+
+@pytest.fixture(scope="module")
+def full_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with everything that a page can have."""
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "ROUGE's rule for words")
+        evaluate_everything().write_report(path, sources=SOURCES)
+    return path
+
+
+everything_without_warnings = pytest.mark.filterwarnings("ignore:ROUGE's rule for words")
+
+
+@everything_without_warnings
+def test_the_table_of_systems_is_that_of_evaluate(full_page: Path):
+    assert cells_of(full_page) == [
         [system.replace(NAME, SHOWN), *(cell for result in values.values() for cell in cells_of_result(result))]
-        for system, values in expected.results.items()
+        for system, values in evaluate_everything().results.items()
     ]
-    page, data = html.unescape(path.read_text("utf-8")), data_of(path)
-    assert [signature for signature in expected.signatures.values() if signature not in page] == []
-    assert data["entries"] == [rounded(values) for values in expected.results.values()]
-    columns = expected.segments()
-    for value, scores in data["scores"].items():
-        assert scores == [[round(100 * score, 2) for score in columns[value][place::3]] for place in range(3)]
-    assert data["sources"] == SOURCES
+
+
+@everything_without_warnings
+def test_a_page_that_was_asked_for_no_intervals_has_those_of_95_percent(tmp_path: Path):
+    evaluate_everything(confidence=None).write_report(tmp_path / "page.html")
+    expected = evaluate_everything(confidence=0.95).results
+    assert data_of(tmp_path / "page.html")["entries"] == [rounded(values) for values in expected.values()]
+
+
+@everything_without_warnings
+def test_the_page_has_every_signature(full_page: Path):
+    page = html.unescape(full_page.read_text("utf-8"))
+    assert [signature for signature in evaluate_everything().signatures.values() if signature not in page] == []
+
+
+@everything_without_warnings
+def test_the_page_has_the_score_of_every_segment(full_page: Path):
+    columns = evaluate_everything().segments()
+    scores = data_of(full_page)["scores"]
+    assert scores.keys() == {"bleu", "chrf++", "rouge1", "rouge2", "rougeL", "rougeLsum", "overlap"}
+    for value, of_systems in scores.items():
+        # The rows of segments have the systems one after another.
+        assert of_systems == [[round(100 * score, 2) for score in columns[value][place::3]] for place in range(3)]
+
+
+def test_the_page_has_the_sources(full_page: Path):
+    assert data_of(full_page)["sources"] == SOURCES
+
+
+def test_the_page_has_the_label_of_every_segment(full_page: Path):
+    domain, number = data_of(full_page)["columns"]
+    assert [domain["labels"][label] for label in domain["of_segments"]] == SHOWN_DOMAINS
+    assert (number["name"], number["labels"]) == ("<id>", list(map(str, IDS)))
+
+
+@everything_without_warnings
+def test_the_page_has_the_scores_of_each_group(full_page: Path):
+    data = data_of(full_page)
     domain, number = data["columns"]
-    assert [domain["labels"][label] for label in domain["of_segments"]] == [
-        str(label).replace("\u202e", "[U+202E]") or "(empty)" for label in DOMAINS
-    ]
-    for group, results in zip(domain["groups"], expected.groups["domain"].values(), strict=True):
+    for group, results in zip(domain["groups"], evaluate_everything().groups["domain"].values(), strict=True):
         assert group["segments"] == results["base"]["bleu"].segments
         of_systems = [rounded(values) for values in results.values()]
         assert group["scores"] == {value: [entries[value] for entries in of_systems] for value in data["values"]}
-    assert (number["name"], number["labels"], number["groups"]) == ("<id>", list(map(str, IDS)), None)
+    assert number["groups"] is None  # of too many labels
 
 
 @pytest.mark.parametrize(("labels", "scored"), [(50, True), (51, False)])
