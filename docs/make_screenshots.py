@@ -1,4 +1,4 @@
-"""Takes the screenshots of report.md and README: ``python docs/make_screenshots.py runs/restore_text.html``.
+"""Takes the screenshots of report.md: ``python docs/make_screenshots.py runs/restore_text.html``.
 
 The report is that of ``python examples/restore_text.py``. Chromium, chromedriver and the extra ``test`` are needed.
 """
@@ -31,11 +31,10 @@ def main(report: Path) -> None:
         for scheme in ("light", "dark"):
             take(browser, report, f"wide_{scheme}", 1240, 1300, scheme, "systems")
             take(browser, report, f"phone_{scheme}", 390, 700, scheme, "list")
-            take(browser, report, f"readme_{scheme}", 1160, 590, scheme, "systems")
 
 
 def take(browser: Any, report: Path, name: str, width: int, height: int, scheme: str, part: str) -> None:
-    """Write a picture of what stands from the element ``part`` on."""
+    """Write a picture of the page from the element ``part`` on."""
     features = [{"name": "prefers-color-scheme", "value": scheme}]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
