@@ -9,9 +9,13 @@ import shutil
 import subprocess
 import warnings
 from collections.abc import Callable, Sequence
+from doctest import DocTestParser
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from documentation import DOCS, blocks
 from programs import example
 
 from ngram_metrics.functional import rouge_score
@@ -58,7 +62,8 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Script:
 
 def differing(ours: np.ndarray, theirs: np.ndarray) -> int:
     """Return how many segments differ in a value, beyond what five decimals leave open."""
-    assert ours.shape == theirs.shape == (SEGMENTS, 3, 3)
+    assert ours.shape == theirs.shape
+    assert len(ours) == SEGMENTS
     return (abs(ours - theirs) > [5.1e-6, 5.1e-6, 1e-5]).any((1, 2)).sum()
 
 
@@ -76,6 +81,26 @@ def test_precision_recall_and_f_are_those_of_the_script(script: Script, stemmed:
     count = differing(ours, theirs)
     print(f"{SEGMENTS - count} of {SEGMENTS} segments equal, stemmed: {stemmed}")
     assert count <= most
+
+
+@pytest.mark.parametrize("option", ["-s", "-l"])
+def test_the_recipes_for_stop_words_and_a_length_limit_are_options_of_the_script(script: Script, option: str):
+    names: dict[str, Any] = {}
+    for session in blocks(DOCS / "metrics" / "rouge.md", "python"):
+        if "def content_words" in session or "def first_words" in session:
+            exec("".join(example.source for example in DocTestParser().get_examples(session)), names)
+    names["STOP_WORDS"] = set(Path(perl_cmd.ROUGE_DATA_HOME, "smart_common_words.txt").read_text().split())
+    texts = SENTENCES[: SEGMENTS + 1]
+    references = [[text] for text in texts[1:]]
+    settings = {"-s": {"tokenizer": names["content_words"]}, "-l": {}}[option]
+    read = [names["first_words"](text, limit=8) for text in texts] if option == "-l" else texts
+    values = rouge_score(read[:-1], read[1:], rouge_keys=("rouge1", "rouge2"), average="none", **settings)
+    parts = ("recall", "precision", "fmeasure")
+    ours = np.stack([np.stack([values[f"{key}_{part}"] for part in parts], -1) for key in ("rouge1", "rouge2")], 1)
+    theirs = script(texts[:-1], references, option, *["8"] * (option == "-l"))[:, :2]
+    unlimited = script(texts[:-1], references)[:, :2]
+    assert differing(ours, theirs) == 0
+    assert differing(ours, unlimited) > SEGMENTS // 2
 
 
 @pytest.mark.parametrize(("multiref", "mode"), [("best", "B"), ("average", "A")])
