@@ -19,7 +19,7 @@ or a trace records, torch kernels give the same counts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from torch import Tensor
@@ -35,7 +35,7 @@ from ngram_metrics._core.text.input_forms import read, read_documents
 from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.messages import shortened
 from ngram_metrics._core.text.reader import WordReader
-from ngram_metrics._core.text.segments import PaddedSegments, Segments
+from ngram_metrics._core.text.segments import Kind, PaddedSegments, Segments
 
 if TYPE_CHECKING:
     from ngram_metrics._core.scoring.measure import AnyBatch
@@ -44,7 +44,9 @@ __all__ = ["clipped_matches", "NgramMatches", "ngram_counts", "NgramCounts", "co
 
 
 class NgramMatches(NamedTuple):
-    """The n-gram matches of hypotheses with their references. See the page "Count".
+    """The n-gram matches of hypotheses with their references.
+
+    See the page "Count n-grams on tensors".
 
     Attributes:
         matches: ``(segments, orders)`` int64, the n-grams of each hypothesis that match. An n-gram matches at most as
@@ -60,7 +62,9 @@ class NgramMatches(NamedTuple):
 
 
 class NgramCounts(NamedTuple):
-    """The n-grams of one order that each document has. See the page "Count".
+    """The n-grams of one order that each document has.
+
+    See the page "Count n-grams on tensors".
 
     Attributes:
         ngrams: ``(entries, ngram)`` int64, the ids of the n-gram.
@@ -92,7 +96,7 @@ def clipped_matches(
         counted without waiting for the device: no step depends on the data.
 
     Raises:
-        TypeError: text, or tokens that are not integers; a setting of another type.
+        TypeError: text, or tokens that are not integers, with the lines that number words; a setting of another type.
         ValueError: tensors of other shapes or on different devices; different numbers of segments; a segment without a
             reference, such as the item ``[]``; in a list a negative id that ``pad_id`` does not name; in a tensor or
             array an id of 2^63 or more; an order out of its range.
@@ -104,7 +108,9 @@ def clipped_matches(
         (tensor([[5, 3]]), tensor([[5, 4]]), tensor([[5, 4]]))
     """
     order = checked_order(ngram)
-    batch = _encode(read(preds, target), pad_id)
+    segments = read(preds, target)
+    _check_ids(segments, preds=preds, target=target)
+    batch = _encode(segments, pad_id)
     totals = (count_ngrams(lengths, order) for lengths in (batch.hypothesis_lengths, batch.closest_lengths()))
     return NgramMatches(*map(to_tensor, (batch.count_matches(order), *totals)))
 
@@ -169,6 +175,7 @@ def common_subsequence_lengths(
         tensor([2])
     """
     segments = read(preds, target)
+    _check_ids(segments, preds=preds, target=target)
     batch = _encode(segments, pad_id)
     # The shape of padded references decides. Counting them would not do: on a CPU those without tokens are left out.
     if not batch.is_paired or (isinstance(segments, PaddedSegments) and segments.references.shape[1] > 1):
@@ -177,7 +184,6 @@ def common_subsequence_lengths(
 
 
 def _encode(segments: Segments | PaddedSegments, pad_id: int | Sequence[int] | None) -> AnyBatch:
-    _check_ids(segments)
     return WordReader(pad_id=pad_id).encode(segments)[0]
 
 
@@ -190,7 +196,7 @@ def _read_documents(ids: Hypotheses, pad_id: int | Sequence[int] | None) -> tupl
         rows = segments.long().cpu().numpy()
         is_token = (rows >= 0) & ~np.isin(rows, dropped)
         return rows[is_token], is_token.sum(1)
-    _check_ids(segments)
+    _check_ids(segments, ids=ids)
     tokens, lengths, _ = flatten_ids(segments, dropped, None)
     if tokens.dtype == object and len(tokens) and max(tokens) >> 63:
         index = int((tokens >= 1 << 63).argmax())
@@ -199,6 +205,33 @@ def _read_documents(ids: Hypotheses, pad_id: int | Sequence[int] | None) -> tupl
     return tokens.astype(np.int64), lengths
 
 
-def _check_ids(segments: Segments | PaddedSegments) -> None:
-    if segments.known_kind not in ("ids", None):
-        raise TypeError(f"the segments are {segments.kind}: expected token ids, which are integers")
+def _check_ids(segments: Segments | PaddedSegments, **arguments: Any) -> None:
+    """Raise TypeError for text or tokens, with the lines that number the words of the arguments."""
+    if segments.known_kind in ("ids", None):
+        return
+    lines = ["number_of = defaultdict(count().__next__)  # from collections and itertools"]
+    is_one_segment = isinstance(next(iter(arguments.values())), str)
+    for name, argument in arguments.items():
+        given = f"[{name}]" if is_one_segment else name
+        item = argument if is_one_segment else next(iter(argument))
+        lines.append(f"{name} = {_numbering(given, segments.kind, has_several=_has_several(item, segments.kind))}")
+    advice = "".join(f"\n    {line}" for line in lines)
+    raise TypeError(
+        f"the segments are {segments.kind}: expected token ids, which are integers. Number the words:\n{advice}"
+    )
+
+
+def _has_several(item: Any, kind: Kind) -> bool:
+    """Return whether an item of ``target`` is a sequence of references, not one reference."""
+    if kind == "text":
+        return not isinstance(item, str)
+    return isinstance(next(iter(item), None), list | tuple)
+
+
+def _numbering(given: str, kind: Kind, has_several: bool) -> str:
+    """Return the expression that replaces each word in texts or lists of words by its number."""
+    words, document = ("text.split()", "text") if kind == "text" else ("words", "words")
+    numbers = f"[number_of[word] for word in {words}]"
+    if has_several:
+        return f"[[{numbers} for {document} in references] for references in {given}]"
+    return f"[{numbers} for {document} in {given}]"

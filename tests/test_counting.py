@@ -3,8 +3,9 @@
 The tests in tests/_core/counting go through the same functions, to the bounds of what they count.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import nullcontext
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from layouts import PADDING, apart, by_count, with_gaps
 
+from ngram_metrics import Bleu
 from ngram_metrics.counting import clipped_matches, common_subsequence_lengths, ngram_counts
 
 any_ids = st.sampled_from([-(2**63), 1 - 2**63, -100, -2, -1, 0, 1, 7, 2**22 - 1, 2**22, 2**62, 2**63 - 2, 2**63 - 1])
@@ -120,6 +122,39 @@ TOO_LARGE = r"segment 1 has the id {}: expected ids below 2\^63"
 def test_other_input_is_refused(call: Any, error: type[Exception], words: str):
     with pytest.raises(error, match=words):
         call()
+
+
+@pytest.mark.parametrize(
+    ("preds", "target"),
+    [
+        (["a b c", "b"], ["a b", "b c"]),
+        (["a b c", "b"], [["a b", "c"], ["b c"]]),
+        (["a b c"], [["a b"]]),
+        ([["a", "b", "c"], ["b"]], [["a", "b"], ["b", "c"]]),
+        ([["a", "b", "c"], ["b"]], [[["a", "b"], ["c"]], [["b", "c"]]]),
+        ("a b c", "a b"),
+        ("a b c", ["a b", "c"]),
+    ],
+)
+def test_the_lines_in_the_error_number_words(preds: Any, target: Any):
+    names = {"preds": preds, "target": target, "defaultdict": defaultdict, "count": count}
+    with pytest.raises(TypeError, match="Number the words:") as raised:
+        clipped_matches(preds, target)
+    _, *lines = str(raised.value).split("\n    ")
+    assert len(lines) == 3
+    exec("\n".join(lines), names)
+    metric = Bleu(tokenizer=None)
+    metric.update(preds, target)
+    assert clipped_matches(names["preds"], names["target"]).matches.sum(0).equal(metric.details()["matches"])
+
+
+def test_the_lines_in_the_error_of_one_side_number_words():
+    texts = ["a b a b", "b a"]
+    with pytest.raises(TypeError, match="Number the words:") as raised:
+        ngram_counts(texts, 2)
+    names = {"ids": texts, "defaultdict": defaultdict, "count": count}
+    exec("\n".join(str(raised.value).split("\n    ")[1:]), names)
+    assert ngram_counts(names["ids"], 2).counts.tolist() == [2, 1, 1]
 
 
 def test_documents_of_arrays_and_unsigned_ids_are_counted_as_lists():
