@@ -289,3 +289,22 @@ def test_the_page_shows_the_names_that_each_way_of_logging_gives(tmp_path: Path)
         {name for name in clashing if "other" not in name},
         logged(Logging(items)),
     ]
+
+
+class LoggingOneMetric(Model):
+    """Logs the same metric for each loader, as Troubleshooting warns."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chrf = ChrF()
+
+    def validation_step(self, batch: list[int], index: int, dataloader_idx: int = 0) -> None:
+        self.chrf.update([WRITTEN[0][n] for n in batch], [REFERENCES[n] for n in batch])
+        self.log("chrf", self.chrf, batch_size=len(batch))
+
+
+def test_lightning_keeps_the_counts_of_the_first_loader_in_a_metric_that_two_loaders_log(tmp_path: Path):
+    loaders = [Batches(BATCHES[:1]), Batches(BATCHES[1:])]
+    _, second = trainer(tmp_path).validate(LoggingOneMetric(), loaders, verbose=False)
+    both = float(chrf_score(WRITTEN[0], REFERENCES, average="micro"))
+    assert second == {"chrf/dataloader_idx_1": pytest.approx(both)}
