@@ -17,6 +17,7 @@ from ngram_metrics._core.metrics.registry import (
     unknown_metric,
     values_of,
 )
+from ngram_metrics._core.text.rouge_reader import SentenceSeparator
 from ngram_metrics._core.text.tokenizer_option import TokenizerName
 from ngram_metrics._evaluation import DEFAULT_METRICS, FORMATS
 from ngram_metrics._evaluation.files import split_field
@@ -29,6 +30,7 @@ TEXT_OPTIONS = {
     "chrf_lowercase": "--chrf-lowercase",
     "stem": "--stem",
     "rouge_tokenizer": "--rouge-tokenizer",
+    "sentence_separator": "--sentence-separator",
 }
 #: Options with one dash and several letters, which sacrebleu's command has too.
 _ONE_DASH = ("-tok", "-lc")
@@ -68,7 +70,7 @@ def _parse_words(parser: ArgumentParser, words: list[str]) -> Namespace:
     for word in words:
         # allow_abbrev=False still lets -l stand for -lc.
         for option in _ONE_DASH:
-            if word != "-" and word != option and option.startswith(word):
+            if word not in ("", "-", option) and option.startswith(word):
                 parser.error(f"unrecognized arguments: {word}; did you mean {option}?")
     options = parser.parse_intermixed_args(words)
     options.files += systems
@@ -112,6 +114,8 @@ def _make_parser() -> ArgumentParser:
     add("--rouge-tokenizer", choices=tokenizers, metavar="NAME", help=rouge_splits)
     add("-lc", "--lowercase", action="store_true", help=lowercase)
     add("--chrf-lowercase", action="store_true", help=chrf_lowercase)
+    separates = f"for {_list_takers('sentence_separator')}, a text between sentences, such as <q>, is a line feed"
+    add("--sentence-separator", type=_parse_separator, metavar="TEXT", help=separates)
     add("--stem", action="store_true", help=f"stem words for {_list_takers('stem')}")
 
     add("-f", "--format", choices=FORMATS, default="table", help="default: table")
@@ -139,6 +143,13 @@ def _parse_metrics(text: str) -> list[str]:
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from error
     return names
+
+
+def _parse_separator(text: str) -> SentenceSeparator:
+    try:
+        return SentenceSeparator(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from error
 
 
 def _parse_level(text: str) -> float:

@@ -10,11 +10,17 @@ from itertools import chain
 from ngram_metrics._cli.arguments import TEXT_OPTIONS
 from ngram_metrics._core.basics.output import write_file
 from ngram_metrics._core.metrics.registry import make_metric
-from ngram_metrics._core.text.input_warnings import name_tokenizer_options
+from ngram_metrics._core.text.input_warnings import OptionNames, name_options
 from ngram_metrics._evaluation.evaluate import Evaluation, evaluate
 from ngram_metrics._evaluation.files import read_segments
 from ngram_metrics._evaluation.page import check_installed, check_size
 from ngram_metrics._evaluation.result_tables import Style, terminal_width
+
+_OPTION_NAMES = OptionNames(
+    tokenizer="--tokenizer ",
+    rouge_tokenizer="--rouge-tokenizer ",
+    sentences="pass --sentence-separator TEXT, with the text between two sentences",
+)
 
 
 def run_command(options: Namespace) -> None:
@@ -37,7 +43,7 @@ def run_command(options: Namespace) -> None:
     text_options = {option: getattr(options, option) for option in TEXT_OPTIONS}
     metrics = {name: make_metric(name, **text_options) for name in options.metrics}
 
-    with name_tokenizer_options("--tokenizer ", "--rouge-tokenizer "):
+    with name_options(_OPTION_NAMES):
         result = evaluate(
             systems, references, metrics, options.baseline, options.confidence, options.test, groups=groups
         )

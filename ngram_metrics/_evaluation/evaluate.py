@@ -13,7 +13,7 @@ from ngram_metrics._core.scoring.paired import Correction, Test
 from ngram_metrics._core.scoring.resampling import SEED
 from ngram_metrics._core.scoring.scorer import Metric, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
-from ngram_metrics._core.text.input_warnings import name_tokenizer_options, warn_of_other_form
+from ngram_metrics._core.text.input_warnings import OptionNames, name_options, warn_of_other_form
 from ngram_metrics._core.text.labels import Labels
 from ngram_metrics._core.text.messages import type_name
 from ngram_metrics._core.text.tokenizer_option import check_tokenizer
@@ -35,6 +35,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_METRIC_OBJECT = "a metric object in metrics= with"
+#: What a user of ``evaluate`` passes instead of an option.
+_OPTION_NAMES = OptionNames(
+    tokenizer=f"{_METRIC_OBJECT} tokenizer=",
+    rouge_tokenizer=f"{_METRIC_OBJECT} tokenizer=",
+    sentences=f"put each sentence on a line of its own, or pass {_METRIC_OBJECT} sentence_splitter=",
+)
 #: Columns of a table by their names.
 ListColumns: TypeAlias = dict[str, list[Any]]
 
@@ -305,8 +312,7 @@ def evaluate(
     for name, segments in texts.systems.items():
         if warn_of_other_form(segments, texts.references, f"system {name!r}, segment"):
             break
-    option = "a metric object in metrics= with tokenizer="
-    with show_progress("segments") as progress, name_tokenizer_options(option, option):
+    with show_progress("segments") as progress, name_options(_OPTION_NAMES):
         counts = {
             name: count(list(scorers.values()), segments, texts.references, progress)
             for name, segments in texts.systems.items()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import sacrebleu.sacrebleu
-from commands import BASE, OTHER, REFERENCES, SECOND, failing, printed, report, scores, write
+from commands import BASE, OTHER, REFERENCES, SECOND, failing, printed, refused, report, scores, write
 
 from ngram_metrics import Bleu, ROUGEScore, evaluate
 from ngram_metrics import _cli as cli
@@ -115,6 +115,53 @@ def test_rouge_of_other_scripts(tokenizer, metric, hypothesis, reference, score,
     assert scores(capsys, "base.txt", "-r", "ref.txt", *options)[metric] == pytest.approx(100 * score)
     values = rouge_score([hypothesis], [reference], rouge_keys=metric, tokenizer=tokenizer)
     assert values[f"{metric}_fmeasure"].item() == pytest.approx(score)
+
+
+#: Two sentences in either order: the same sentences, and a longest common subsequence of 3 of 6 words.
+SENTENCES = ["the cat sat", "it slept well"]
+
+
+@pytest.mark.parametrize("separator", ["<q>", " ||| ", "[SEP]", "</s>"])
+def test_a_text_separates_sentences_of_rouge_and_is_no_word(separator: str, folder: Path, capsys):
+    write(folder / "base.txt", [separator.join(SENTENCES)])
+    write(folder / "ref.txt", [separator.join(SENTENCES[::-1])])
+    words = ["base.txt", "-r", "ref.txt", "-m", "rouge", "--sentence-separator", separator]
+    expected = {"rouge1": 100, "rouge2": 80, "rougeL": 50, "rougeLsum": 100}
+    assert scores(capsys, *words) == pytest.approx(expected)
+    assert scores(capsys, *words, "--stem", "--rouge-tokenizer", "none") == pytest.approx(expected)
+
+
+def test_line_feeds_in_json_lines_separate_sentences_too(folder: Path, capsys):
+    hypothesis, reference = "a b\nc d<q>e f", "e f<q>c d\na b"
+    for name, text in (("base.jsonl", hypothesis), ("ref.jsonl", reference)):
+        write(folder / name, [json.dumps({"text": text})])
+    words = ["base.jsonl:text", "-r", "ref.jsonl:text", "-m", "rougeLsum", "--sentence-separator", "<q>"]
+    assert scores(capsys, *words) == {"rougeLsum": 100}
+
+
+def test_other_metrics_read_the_separator_as_text(folder: Path, capsys):
+    write(folder / "base.txt", ["the cat<q>sat"])
+    write(folder / "ref.txt", ["the cat sat"])
+    words = ["base.txt", "-r", "ref.txt", "-m", "chrf,rouge1", "--sentence-separator", "<q>"]
+    found = scores(capsys, *words)
+    assert found["rouge1"] == 100
+    assert found["chrf"] == scores(capsys, "base.txt", "-r", "ref.txt", "-m", "chrf")["chrf"] < 100
+
+
+def test_the_signature_names_the_separator(folder: Path, capsys):
+    for separator, written in (("<q>", "<q>"), (" | ", " [U+007C] "), ("\u200e", "[U+200E]")):
+        words = ["base.txt", "-r", "ref.txt", "-m", "rougeLsum", "--sentence-separator", separator]
+        signature = report(capsys, *words)["signatures"]["rougeLsum"]
+        assert f"|split:lines,{written}|" in signature
+
+
+def test_a_separator_that_does_nothing_is_refused(folder: Path, capsys):
+    words = ["base.txt", "-r", "ref.txt", "--sentence-separator"]
+    assert refused(capsys, *words, "<q>", "-m", "bleu") == (
+        "--sentence-separator is for rouge, and does nothing for bleu"
+    )
+    told = "argument --sentence-separator: the separator of sentences is empty: expected a text that is between two"
+    assert refused(capsys, *words, "", "-m", "rouge").startswith(told)
 
 
 @pytest.mark.parametrize("form", ["table", "json", "markdown", "latex"])

@@ -296,4 +296,9 @@ def make_rouge(
     return Scorer(reader, measure, average, values, titles, math.nan)
 
 
-ENTRIES = (MetricEntry("ROUGE", make_rouge, {"stem": "use_stemmer", "rouge_tokenizer": "tokenizer"}),)
+_TEXT_OPTIONS = {
+    "stem": "use_stemmer",
+    "rouge_tokenizer": "tokenizer",
+    "sentence_separator": "sentence_splitter",  # a SentenceSeparator
+}
+ENTRIES = (MetricEntry("ROUGE", make_rouge, _TEXT_OPTIONS),)

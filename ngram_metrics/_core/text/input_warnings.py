@@ -8,9 +8,9 @@ Each warning has one caller, as late as it must know what it looks at:
 * ``Reader.read`` calls ``warn_of_input_form``: only there a hypothesis has its references, whatever the metric.
 * ``Reader.encode``, through which the rows of ``mbr`` go too, calls ``warn_of_markers`` and, for tokens,
   ``warn_of_texts_as_tokens``.
-* ``warn_of_texts`` of a reader knows how its words are split: ``warn_of_another_tokenizer``.
-* ``RougeReader`` calls ``warn_of_no_words`` once the words are counted.
-* ``evaluate`` calls ``warn_of_unicode_form``, which looks at every text of a system.
+* ``warn_of_texts`` of a reader knows how its words are split: ``warn_of_another_tokenizer``, and the warnings of
+  ``_core.text.rouge_warnings``.
+* ``evaluate`` calls ``warn_of_other_form``, which looks at every text of a system.
 """
 
 from __future__ import annotations
@@ -20,14 +20,11 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import chain, islice, product, repeat, starmap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from unicodedata import is_normalized
 
 from ngram_metrics._core.text.messages import NameOf, shortened, warn_user
 from ngram_metrics._core.text.word_rules import compose
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 #: Letters and punctuation of scripts without spaces between words: Han and Hiragana; Thai, Lao, Burmese and Khmer. The
 #: numbers say how many between two spaces are too many for a word, on average. Katakana alone is often one word.
@@ -67,22 +64,35 @@ _FEW_TEXTS, _FEW_CHARACTERS = 4, 60
 _MANY_TEXTS = 100
 #: The most hypotheses for which target is compared with streams of references.
 _STREAMS = 8
-#: How the caller's API writes the option for a tokenizer, for words and for ROUGE. A value in quotes follows.
-_TOKENIZER_OPTIONS: ContextVar[tuple[str, str] | None] = ContextVar("_TOKENIZER_OPTIONS", default=None)
+
+
+class OptionNames(NamedTuple):
+    """How the caller's API writes the options that warnings name."""
+
+    #: The option for a tokenizer. A value in quotes follows.
+    tokenizer: str = "tokenizer="
+    #: The same for ROUGE.
+    rouge_tokenizer: str = "tokenizer="
+    #: How to mark the sentences of ROUGE-Lsum.
+    sentences: str = "put each sentence on a line of its own, or pass sentence_splitter="
+
+
+_OPTION_NAMES: ContextVar[OptionNames | None] = ContextVar("_OPTION_NAMES", default=None)
 
 
 @contextmanager
-def name_tokenizer_options(words: str, rouge: str) -> Iterator[None]:
+def name_options(names: OptionNames) -> Iterator[None]:
     """Name these options in warnings. The outermost caller decides, such as the command, which calls ``evaluate``."""
-    reset = _TOKENIZER_OPTIONS.set(_TOKENIZER_OPTIONS.get() or (words, rouge))
+    reset = _OPTION_NAMES.set(_OPTION_NAMES.get() or names)
     try:
         yield
     finally:
-        _TOKENIZER_OPTIONS.reset(reset)
+        _OPTION_NAMES.reset(reset)
 
 
-def _tokenizer_option(is_rouge: bool) -> str:
-    return (_TOKENIZER_OPTIONS.get() or ("tokenizer=", "tokenizer="))[is_rouge]
+def option_names() -> OptionNames:
+    """Return how the outermost caller writes its options."""
+    return _OPTION_NAMES.get() or OptionNames()
 
 
 def warn_of_input_form(
@@ -171,16 +181,6 @@ def _are_words(texts: Sequence[object]) -> bool:
     return all(isinstance(text, str) and " " not in text for text in texts) and len({*texts}) >= 4
 
 
-def warn_of_no_words(tokenizer: object, texts: Sequence[str], lengths: Tensor | list[int]) -> None:
-    """Warn if ROUGE's ASCII rule leaves no words of a text with letters or digits. ``lengths`` counts the words."""
-    counts: Sequence[int] = lengths if isinstance(lengths, list) else lengths.tolist()
-    if 0 in counts and any(any(map(str.isalnum, text)) for text, count in zip(texts, counts, strict=True) if not count):
-        cure = f"{_tokenizer_option(True)}'unicode' keeps letters and digits of all scripts"
-        if tokenizer is not None:
-            cure += ", and a tokenizer of your own gets the original text with normalizer=str"
-        warn_user(f"ROUGE's rule for words keeps only a-z and 0-9, and a text without words scores 0: {cure}")
-
-
 def transposition_hint(preds: Sequence[object], target: Sequence[object]) -> str:
     """Return a hint for an error if the items of ``target`` are sacrebleu's streams of references, else ``""``."""
     if not preds or not target:
@@ -260,7 +260,8 @@ def warn_of_another_tokenizer(
     tokenizer: object, hypotheses: Sequence[str], references: Sequence[str], is_rouge: bool = False
 ) -> None:
     """Warn if the ``tokenizer`` does not suit the texts."""
-    option = _tokenizer_option(is_rouge)
+    names = option_names()
+    option = names.rouge_tokenizer if is_rouge else names.tokenizer
     if tokenizer in (None, "none", "13a", "intl"):
         _warn_of_unsplit_texts(option, hypotheses, references)
     first = hypotheses[:_MANY_TEXTS]

@@ -151,6 +151,7 @@ class Reader(ABC):
                 or 1-D tensor a negative id that is not in ``pad_id``.
         """
         if segments.kind == "text":
+            segments = self.rewrite_texts(segments)
             if is_first:
                 warn_of_markers(segments.hypotheses, segments.references)
             self.warn_of_texts(segments, is_first)
@@ -166,6 +167,10 @@ class Reader(ABC):
             return self._encode_ids(segments, dropped)
         self.check_tokens(segments)
         return [encode_tokens(segments)]
+
+    def rewrite_texts(self, segments: Segments) -> Segments:
+        """Return texts without what this reader never reads as text."""
+        return segments
 
     def prepare(self, texts: Sequence[str]) -> Sequence[str]:
         """Prepare texts for splitting: lowercase them if asked to."""

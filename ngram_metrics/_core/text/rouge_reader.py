@@ -6,7 +6,8 @@ callable ``tokenizer`` without a ``normalizer`` gets the text after the ASCII ru
 Hugging Face tokenizer, gets the original text. Empty words are dropped. Porter stemming, ``_core.text.stemmer``, is the
 last step.
 
-Sentences. A sentence is a line, as in rouge_score, or an item that ``sentence_splitter`` returns.
+Sentences. A sentence is a line, as in rouge_score, or an item that ``sentence_splitter`` returns. A
+``SentenceSeparator`` becomes a line feed before words are read, so it leaves no word either.
 ``nltk.sent_tokenize`` gives torchmetrics' numbers. Ids are split at ``sentence_separator_id``, which is not a token.
 Other documents of tokens or ids are one sentence.
 """
@@ -32,9 +33,10 @@ from ngram_metrics._core.counting.batch import (
 )
 from ngram_metrics._core.text.id_lists import flatten_ids
 from ngram_metrics._core.text.input_types import Tokenizer
-from ngram_metrics._core.text.input_warnings import warn_of_another_tokenizer, warn_of_no_words
-from ngram_metrics._core.text.messages import NameOf, shortened, type_name
+from ngram_metrics._core.text.input_warnings import warn_of_another_tokenizer
+from ngram_metrics._core.text.messages import NameOf, shortened, type_name, visible
 from ngram_metrics._core.text.reader import Reader, number_documents, number_words
+from ngram_metrics._core.text.rouge_warnings import warn_of_dropped_letters, warn_of_unsplit_sentences
 from ngram_metrics._core.text.segments import Segments
 from ngram_metrics._core.text.stemmer import rouge_stem
 from ngram_metrics._core.text.tokenizer_option import (
@@ -50,6 +52,32 @@ from ngram_metrics._core.text.word_rules import ROUGE_WORDS, rouge_text
 
 #: Tokenizers that split at newlines, so the words of a text are those of its lines.
 _SPLIT_AT_LINES = (None, "unicode")
+
+
+@dataclass(frozen=True)
+class SentenceSeparator:
+    """A ``sentence_splitter`` that splits at a text, such as ``<q>``, and at line feeds.
+
+    Raises:
+        ValueError: an empty text.
+    """
+
+    separator: str
+
+    def __post_init__(self) -> None:
+        if not self.separator:
+            raise ValueError("the separator of sentences is empty: expected a text that is between two sentences")
+
+    def break_lines(self, text: str) -> str:
+        """Return a text with a line feed in place of each separator."""
+        return text.replace(self.separator, "\n")
+
+    def __call__(self, text: str) -> list[str]:
+        return self.break_lines(text).split("\n")
+
+    def signature(self) -> str:
+        """Return what a signature says of it. A signature parts its fields by a bar."""
+        return f"lines,{visible(self.separator).replace('|', '[U+007C]')}"
 
 
 @dataclass(frozen=True)
@@ -89,11 +117,18 @@ class RougeReader(Reader):
         fields |= {"tok": "rule"} if words and self.tokenizer is None else words
         fields["stem"] = "porter-nltk" if self.use_stemmer else "no"
         if self.sentences:
-            splitter = self.sentence_splitter
-            fields["split"] = "lines" if splitter is None else callable_name(splitter)
+            fields["split"] = self._name_splitter()
         if self.sentence_separator_id is not None:
             fields["sep"] = str(self.sentence_separator_id)
         return {**fields, **pad_signature(self.pad_id)}
+
+    def _name_splitter(self) -> str:
+        """Return what a signature says of the ``sentence_splitter``."""
+        if self.sentence_splitter is None:
+            return "lines"
+        if isinstance(self.sentence_splitter, SentenceSeparator):
+            return self.sentence_splitter.signature()
+        return callable_name(self.sentence_splitter)
 
     def _text_options(self) -> dict[str, object]:
         return {name: getattr(self, name) for name in ("use_stemmer", "normalizer", "tokenizer", "sentence_splitter")}
@@ -108,14 +143,34 @@ class RougeReader(Reader):
         """Whether documents are not split into sentences. Sentences are compared on the CPU."""
         return self.sentence_separator_id is None or not self.sentences
 
+    @property
+    def reads_lines(self) -> bool:
+        """Whether the sentences of a text are its lines."""
+        return self.sentence_splitter is None or isinstance(self.sentence_splitter, SentenceSeparator)
+
+    def rewrite_texts(self, segments: Segments) -> Segments:
+        """Put line feeds in place of separators of sentences."""
+        if not isinstance(self.sentence_splitter, SentenceSeparator):
+            return segments
+        break_lines = self.sentence_splitter.break_lines
+        return segments._replace(
+            hypotheses=list(map(break_lines, segments.hypotheses)),
+            references=list(map(break_lines, segments.references)),
+        )
+
     def warn_of_texts(self, segments: Segments, is_first: bool) -> None:
+        hypotheses, references = segments.hypotheses, segments.references
         if isinstance(self.tokenizer, str):
-            warn_of_another_tokenizer(self.tokenizer, segments.hypotheses, segments.references, is_rouge=True)
+            warn_of_another_tokenizer(self.tokenizer, hypotheses, references, is_rouge=True)
+        elif self.follows_ascii_rule:
+            warn_of_dropped_letters(self.tokenizer, hypotheses, references, is_first)
+        if is_first and self.sentences and self.sentence_splitter is None:
+            warn_of_unsplit_sentences(hypotheses, references)
 
     def _encode_text(self, segments: Segments) -> Sequence[Batch]:
         texts, counts = segments.interleave()
         name_of = segments.name_interleaved
-        shares_words = self.sentence_splitter is None and self.normalizer is None and self.tokenizer in _SPLIT_AT_LINES
+        shares_words = self.reads_lines and self.normalizer is None and self.tokenizer in _SPLIT_AT_LINES
         batches: list[Batch] = []
         if self.sentences and shares_words:
             batches += self._split_sentences_off(self._encode_sentences(texts, counts, name_of))
@@ -123,8 +178,6 @@ class RougeReader(Reader):
             batches.append(batch_of(*self._number(texts, portions(len(texts), counts), name_of), counts))
             if self.sentences:
                 batches.append(self._encode_sentences(texts, counts, name_of))
-        if self.follows_ascii_rule:
-            warn_of_no_words(self.tokenizer, texts, batches[0].lengths.tolist())
         return batches
 
     def _encode_sentences(self, texts: Sequence[str], counts: Integers | None, name_of: NameOf) -> Batch:
@@ -143,8 +196,9 @@ class RougeReader(Reader):
 
     def _split_sentences(self, texts: Sequence[str], name_of: NameOf) -> list[Sequence[str]]:
         """Return the sentences of each text, at least one: its lines, or what the caller's splitter returns."""
-        if self.sentence_splitter is None:
+        if self.reads_lines:
             return [text.split("\n") for text in texts]
+        assert self.sentence_splitter is not None
         split = call_each(self.sentence_splitter, "sentence_splitter", "str", texts, name_of)
         for index, sentence in ((index, sentence) for index, text in enumerate(split) for sentence in text):
             if not isinstance(sentence, str):

@@ -9,6 +9,7 @@ from metrics.apis import APIS, METRICS, Api, options
 
 from ngram_metrics._cli.arguments import parse_arguments
 from ngram_metrics._core.metrics.registry import REGISTRY, make_metric, takers_of
+from ngram_metrics._core.text.rouge_reader import SentenceSeparator
 
 TEXT_OPTIONS = {option for row in REGISTRY.values() for option in row.text_options}
 
@@ -22,8 +23,9 @@ def test_the_command_has_the_options_for_text_of_all_rows():
 @pytest.mark.parametrize("name", REGISTRY)
 def test_a_row_says_what_the_metric_takes(name):
     metric = make_metric(name)
+    settings = {"tokenizer": "char", "rouge_tokenizer": "char", "sentence_separator": SentenceSeparator("<q>")}
     for option in TEXT_OPTIONS:
-        is_taken = make_metric(name, **{option: "char" if option.endswith("tokenizer") else True}) != metric
+        is_taken = make_metric(name, **{option: settings.get(option, True)}) != metric
         assert is_taken == (name in takers_of(option)), option
 
 

@@ -219,25 +219,6 @@ def test_texts_of_a_script_without_spaces_are_no_words_of_one_sentence(texts):
     functional.chrf_score(texts, texts)
 
 
-UNREAD = (["слово"], ["東京", "नमस्ते 。"], ["!?", "Zürich 東京", "é"])
-
-
-@pytest.mark.parametrize("texts", UNREAD)
-@pytest.mark.parametrize("options", [{}, {"tokenizer": str.split}, {"rouge_keys": "rouge1"}, {"use_stemmer": True}])
-def test_a_text_that_the_ascii_rule_empties_warns(texts, options):
-    for preds, target in ((["a"] * len(texts), texts), (texts, [["a", "b"]] * len(texts))):
-        with pytest.warns(UserWarning, match="a text without words scores 0: tokenizer='unicode' keeps"):
-            rouge_score(preds, target, **options)
-
-
-def test_a_text_that_keeps_some_letters_or_has_none_does_not_warn():
-    for texts in (["", " \n"], ["!?", "…"], ["👍", "a 東京"], ["_", "Zürich"]):
-        rouge_score(texts, texts)
-    for options in ({"tokenizer": "unicode"}, {"normalizer": str}, {"tokenizer": "char"}):
-        for texts in UNREAD:
-            rouge_score(texts, texts, **options)
-
-
 @pytest.mark.parametrize(
     ("metric", "text", "cure"),
     [

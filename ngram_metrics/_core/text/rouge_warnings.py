@@ -1,0 +1,77 @@
+"""Warnings of texts that ROUGE reads otherwise than meant: letters that its rule drops, and sentences in one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import chain
+
+from ngram_metrics._core.text.input_warnings import option_names
+from ngram_metrics._core.text.messages import warn_user
+from ngram_metrics._core.text.word_rules import find_words
+
+#: How many hypotheses, and how many references, are searched for letters that ROUGE drops, and for ends of sentences.
+_FIRST_TEXTS = 50
+#: What ROUGE's rule does to words is worth a warning if it drops letters of so many different words, and of so many
+#: percent of all words. They are 9 % in German news, and fewer than 1 % in English.
+_FEWEST_LOST_WORDS, _LOST_PERCENT = 3, 3
+#: A character that ROUGE's rule keeps. The lower cases of the last two have a letter in ASCII.
+_KEPT_BY_ROUGE = re.compile("[a-zA-Z0-9\u0130\u212a]")
+#: The end of a sentence, and the first character of the next one. A full stop after a short word with a capital, as in
+#: "Mr. Smith" and "U.S. Senate", is that of an abbreviation, and one after a number, as in "3. Oktober", an ordinal's.
+_END_OF_SENTENCE = re.compile(r"(?:[!?]|(?:\b[^\W\d_A-Z]\w{2,}|\b\w{5,})\.) (\w)")
+
+
+def warn_of_dropped_letters(
+    tokenizer: object, hypotheses: Sequence[str], references: Sequence[str], is_first: bool
+) -> None:
+    """Warn if ROUGE's rule cuts many words of the first batch, or leaves no words of a text with letters or digits.
+
+    The rule keeps only a-z and 0-9. A ``tokenizer`` that is not None gets what it leaves, and only texts without any
+    words are looked for.
+    """
+    rule = "ROUGE's rule for words keeps only a-z and 0-9, and"
+    cure = f"{option_names().rouge_tokenizer}'unicode' keeps"
+    if is_first and tokenizer is None and _lose_words([*hypotheses[:_FIRST_TEXTS], *references[:_FIRST_TEXTS]]):
+        warn_user(f"{rule} more than {_LOST_PERCENT} % of the words have other letters: {cure} them")
+        return
+    without_words = [text for text in chain(hypotheses, references) if not _KEPT_BY_ROUGE.search(text)]
+    if any(any(map(str.isalnum, text)) for text in without_words):
+        cure += " letters and digits of all scripts"
+        if tokenizer is not None:
+            cure += ", and a tokenizer of your own gets the original text with normalizer=str"
+        warn_user(f"{rule} a text without words scores 0: {cure}")
+
+
+def _lose_words(texts: Sequence[str]) -> bool:
+    """Return whether ROUGE's rule drops letters of many words."""
+    joined = "\n".join(texts)
+    if joined.isascii():
+        return False
+    words = find_words(joined)
+    lost = [word for word in words if not word.isascii() and any(map(_is_dropped, word))]
+    return len(set(lost)) >= _FEWEST_LOST_WORDS and 100 * len(lost) > _LOST_PERCENT * len(words)
+
+
+def _is_dropped(character: str) -> bool:
+    """Return whether a character of a word is a letter or a mark outside ASCII, and no digit."""
+    return not character.isascii() and (character.isalpha() or not character.isalnum())
+
+
+def warn_of_unsplit_sentences(hypotheses: Sequence[str], references: Sequence[str]) -> None:
+    """Warn if no text has several lines, and more than half of the references have several sentences.
+
+    ROUGE-Lsum then compares whole texts, as ROUGE-L does. Only the first texts are looked at.
+    """
+    hypotheses, references = hypotheses[:_FIRST_TEXTS], references[:_FIRST_TEXTS]
+    if any("\n" in text for text in chain(hypotheses, references)):
+        return
+    if 2 * sum(map(_has_several_sentences, references)) > len(references):
+        warn_user(
+            "rougeLsum compares sentences, and the texts have several without a line feed between them, so its scores "
+            f"are those of rougeL: {option_names().sentences}"
+        )
+
+
+def _has_several_sentences(text: str) -> bool:
+    return any(end[1].isupper() for end in _END_OF_SENTENCE.finditer(text))
