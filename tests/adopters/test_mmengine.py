@@ -9,8 +9,6 @@ from ranks import on_ranks
 from sacrebleu.metrics import BLEU
 from systems import output, references
 
-pytestmark = pytest.mark.engines
-
 REFERENCES = references(31), output(references(31), 0.1, seed=2)
 WRITTEN = output(REFERENCES[0], 0.2, seed=1)
 SAMPLES = [

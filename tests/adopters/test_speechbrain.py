@@ -11,8 +11,6 @@ from systems import output, references
 
 from ngram_metrics import Bleu
 
-pytestmark = pytest.mark.engines
-
 REFERENCES = references(31), output(references(31), 0.1, seed=2)
 WRITTEN = output(REFERENCES[0], 0.2, seed=1)
 UTTERANCES = [
@@ -61,6 +59,7 @@ def test_a_stage_has_the_value_of_sacrebleu():
     assert stage_value() == {"value": pytest.approx(expected_value(), rel=1e-12), "utterances": len(UTTERANCES)}
 
 
+@pytest.mark.slow
 def test_two_processes_have_the_value_of_all_utterances():
     values = on_ranks(stage_value, size=2)
     assert [value["utterances"] for value in values] == [16, 15]
