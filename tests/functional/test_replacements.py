@@ -1,6 +1,5 @@
 """The functions that replace those of torch_ngram and fastchrf: against these, and against plain Python."""
 
-import numpy as np
 import pytest
 import torch
 from crossings import crossings
@@ -16,32 +15,74 @@ from ngram_metrics.functional import get_score, ngram_overlap, pad2max, pairwise
 documents = st.lists(st.integers(1, 3), max_size=6)
 
 
-@given(st.data(), st.integers(1, 3), st.integers(1, 3), st.integers(1, 3), st.integers(1, 5))
-def test_samples_of_a_segment_share_its_references(data, segments, samples, references, ngram):
-    preds = [[data.draw(documents) for _ in range(samples)] for _ in range(segments)]
-    target = [[data.draw(documents.filter(bool)) for _ in range(references)] for _ in range(segments)]
+@st.composite
+def batches_of_samples(draw):
+    """For each segment several hypotheses, and references that all of them share."""
+    segments, samples, references = draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    preds = [[draw(documents) for _ in range(samples)] for _ in range(segments)]
+    target = [[draw(documents.filter(bool)) for _ in range(references)] for _ in range(segments)]
+    return preds, target
+
+
+def rows_of(preds, target):
+    """Padded ids with gaps: ``(segments, samples, width)`` and ``(segments, references, width)``."""
+    return (
+        torch.tensor([with_gaps(samples, 6) for samples in preds]),
+        torch.tensor([with_gaps(references, 6) for references in target]),
+    )
+
+
+def best_counts(preds, target, ngram):
+    """The counts of each sample with the reference that has the highest overlap, segment by segment."""
     counts = []
-    for several, their_references in zip(preds, target, strict=True):
-        for one in several:
-            rows = [overlap_counts(one, reference, ngram) for reference in their_references]
-            counts.append(max(rows, key=lambda row: overlap(*row)))
-    each = [overlap(*row) for row in counts]
-    expected = {"none": each, "macro": [sum(each) / len(each)], "micro": [overlap(*summed(counts))]}
-    rows = [torch.tensor([with_gaps(one, 6) for one in side]) for side in (preds, target)]
-    options = {"ngram": ngram, "pad_id": PADDING}
-    for average, values in expected.items():
-        assert ngram_overlap(*rows, average=average, **options).flatten().tolist() == close(values)
-    scores = ngram_overlap(*rows, average="none", **options)
-    assert (scores.shape, scores.dtype) == ((segments, samples), torch.float64)
-    if references == 1:
-        assert ngram_overlap(rows[0], rows[1][:, 0], average="none", **options).equal(scores)
-    # One sample at a time.
-    apart = [ngram_overlap(rows[0][:, i], rows[1], average="none", **options) for i in range(samples)]
-    assert torch.stack(apart, 1).equal(scores)
+    for samples, references in zip(preds, target, strict=True):
+        for sample in samples:
+            with_each = [overlap_counts(sample, reference, ngram) for reference in references]
+            counts.append(max(with_each, key=lambda row: overlap(*row)))
+    return counts
+
+
+orders = st.integers(1, 5)
+
+
+@given(batches_of_samples(), orders)
+def test_each_sample_has_a_score(batch, ngram):
+    preds, target = batch
+    scores = ngram_overlap(*rows_of(preds, target), ngram, average="none", pad_id=PADDING)
+    assert (scores.shape, scores.dtype) == ((len(preds), len(preds[0])), torch.float64)
+    expected = [overlap(*counts) for counts in best_counts(preds, target, ngram)]
+    assert scores.flatten().tolist() == close(expected)
+
+
+@given(batches_of_samples(), orders)
+def test_the_averages_are_over_all_samples(batch, ngram):
+    counts = best_counts(*batch, ngram)
+    scores = [overlap(*row) for row in counts]
+    macro = ngram_overlap(*rows_of(*batch), ngram, average="macro", pad_id=PADDING)
+    micro = ngram_overlap(*rows_of(*batch), ngram, average="micro", pad_id=PADDING)
+    assert macro.item() == close(sum(scores) / len(scores))
+    assert micro.item() == close(overlap(*summed(counts)))
+
+
+@given(batches_of_samples(), orders)
+def test_a_sample_scores_as_it_does_alone(batch, ngram):
+    preds, target = rows_of(*batch)
+    scores = ngram_overlap(preds, target, ngram, average="none", pad_id=PADDING)
+    for sample in range(preds.shape[1]):
+        alone = ngram_overlap(preds[:, sample], target, ngram, average="none", pad_id=PADDING)
+        assert alone.equal(scores[:, sample])
+
+
+@given(batches_of_samples(), orders)
+def test_samples_score_the_same_in_every_layout_and_engine(batch, ngram):
+    preds, target = rows_of(*batch)
+    options = {"ngram": ngram, "average": "none", "pad_id": PADDING}
+    scores = ngram_overlap(preds, target, **options)
+    assert ngram_overlap(preds.numpy(), target.numpy(), **options).equal(scores)
+    if target.shape[1] == 1:
+        assert ngram_overlap(preds, target[:, 0], **options).equal(scores)
     with crossings():  # torch counts on a CPU too while something records its operations
-        assert ngram_overlap(*rows, average="none", **options).equal(scores)
-    arrays = [np.array(row.tolist()) for row in rows]
-    assert ngram_overlap(*arrays, average="none", **options).equal(scores)
+        assert ngram_overlap(preds, target, **options).equal(scores)
 
 
 REFERENCE = [38457, 14, 62, 7, 201]
@@ -132,18 +173,29 @@ def test_what_get_score_cannot_read_is_refused(references, systems, words):
         get_score(references, systems, 0, 1)
 
 
-def test_what_pad2max_cannot_pad_is_refused():
-    with pytest.raises(ValueError, match="input_tensors is empty: expected at least one tensor"):
-        pad2max([], 0)
-    for dtype in (torch.int32, torch.float32, torch.bool):
-        with pytest.raises(TypeError, match=f"tensor 1 is {dtype} of 1 dimension: expected int64 token ids"):
-            pad2max([IDS[0], IDS[0].to(dtype)], 0)
-    with pytest.raises(TypeError, match=r"tensor 0 is torch.int64 of 0 dimensions: expected int64 token ids"):
-        pad2max([torch.tensor(1)], 0)
-    with pytest.raises(TypeError, match=r"tensor 0 is a list: expected int64 token ids"):
-        pad2max([[1]], 0)
+def test_what_is_no_tensor_is_refused():
     with pytest.raises(TypeError, match=r"ref_tensor is a list: expected a tensor of ids"):
         get_score([[1]], IDS[None], 0, 1)
+
+
+def test_nothing_to_pad_is_refused():
+    with pytest.raises(ValueError, match="input_tensors is empty: expected at least one tensor"):
+        pad2max([], 0)
+
+
+@pytest.mark.parametrize(
+    ("tensors", "words"),
+    [
+        ([IDS[0], IDS[0].to(torch.int32)], "tensor 1 is torch.int32 of 1 dimension"),
+        ([IDS[0], IDS[0].to(torch.float32)], "tensor 1 is torch.float32 of 1 dimension"),
+        ([IDS[0], IDS[0].to(torch.bool)], "tensor 1 is torch.bool of 1 dimension"),
+        ([torch.tensor(1)], "tensor 0 is torch.int64 of 0 dimensions"),
+        ([[1]], "tensor 0 is a list"),
+    ],
+)
+def test_what_pad2max_cannot_pad_is_refused_by_its_place(tensors, words):
+    with pytest.raises(TypeError, match=f"{words}: expected int64 token ids"):
+        pad2max(tensors, 0)
 
 
 both = pytest.mark.parametrize("name", ["pairwise_chrf", "aggregate_chrf"])
