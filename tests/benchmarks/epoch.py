@@ -246,45 +246,58 @@ class Row(NamedTuple):
 
 VARIANTS: dict[str, Any] = {"variants": [1, 2, "L"], "multiref": "best"}
 ROWS = [
-    Row("ignite Bleu", *ignite_bleu(smooth="smooth1", average="micro")),
-    Row("ignite Bleu, macro", *ignite_bleu(average="macro"), DIVIDES_IN_FLOAT32),
+    Row('ignite Bleu(smooth="smooth1", average="micro")', *ignite_bleu(smooth="smooth1", average="micro")),
+    Row("ignite Bleu()", *ignite_bleu(), DIVIDES_IN_FLOAT32),
     Row(
-        "ignite Bleu of ids, ours padded",
+        'ignite Bleu(average="micro") of ids, ours padded',
         in_updates(lambda: Bleu(smooth="none", pad_id=0), padded_ids),
         in_updates(lambda: IgniteBleu(average="micro"), ids),
     ),
     Row(
-        "ignite Rouge",
+        'ignite Rouge(variants=[1, 2, "L"], multiref="best")',
         in_updates(lambda: OurIgniteRouge(**VARIANTS), tokens),
         in_updates(lambda: IgniteRouge(**VARIANTS), tokens),
     ),
-    Row("torchmetrics BLEUScore", bleu("none"), in_updates(BLEUScore, shortest_first(str.split)), IN_FLOAT32),
+    Row("torchmetrics BLEUScore()", bleu("none"), in_updates(BLEUScore, shortest_first(str.split)), IN_FLOAT32),
     Row(
-        "torchmetrics SacreBLEUScore",
+        "torchmetrics SacreBLEUScore()",
         bleu("13a"),
         in_updates(SacreBLEUScore, shortest_first(bleuscore.tokenizer_13a)),
         IN_FLOAT32,
     ),
-    Row("torchmetrics ROUGEScore", rouge(), in_updates(lambda: TorchmetricsROUGE(rouge_keys=KEYS)), IN_FLOAT32),
     Row(
-        "torchmetrics CHRFScore",
+        f"torchmetrics ROUGEScore(rouge_keys={KEYS})",
+        rouge(),
+        in_updates(lambda: TorchmetricsROUGE(rouge_keys=KEYS)),
+        IN_FLOAT32,
+    ),
+    Row(
+        "torchmetrics CHRFScore(n_word_order=0)",
         in_updates(lambda: ChrF(eps_smoothing=True)),
         in_updates(lambda: CHRFScore(n_word_order=0), on_one_line),
         WITHOUT_MATCH,
         segments=512,
     ),
-    Row("sacrebleu BLEU", in_updates(Bleu), sacrebleu(BLEU)),
-    Row("sacrebleu BLEU, tokenizer none", bleu("none"), sacrebleu(BLEU, tokenize="none", smooth_method="none")),
-    Row("sacrebleu BLEU, tokenizer intl", bleu("intl"), sacrebleu(BLEU, tokenize="intl", smooth_method="none")),
+    Row("sacrebleu BLEU()", in_updates(Bleu), sacrebleu(BLEU)),
     Row(
-        "sacrebleu BLEU of each segment",
+        'sacrebleu BLEU(tokenize="none", smooth_method="none")',
+        bleu("none"),
+        sacrebleu(BLEU, tokenize="none", smooth_method="none"),
+    ),
+    Row(
+        'sacrebleu BLEU(tokenize="intl", smooth_method="none")',
+        bleu("intl"),
+        sacrebleu(BLEU, tokenize="intl", smooth_method="none"),
+    ),
+    Row(
+        'sacrebleu BLEU(tokenize="none", effective_order=True) of each segment',
         at_the_end(lambda hypotheses, others: bleu_score(hypotheses, others, tokenizer="none", average="none")),
         at_the_end(sacrebleu_segments),
     ),
     Row("bleuscore (Rust)", bleu("13a"), at_the_end(bleuscore_corpus)),
     Row("nltk corpus_bleu", ignite_bleu(average="micro")[0], at_the_end(lambda h, r: corpus_bleu(r, h), tokens), None),
-    Row("sacrebleu CHRF", in_updates(ChrF), sacrebleu(CHRF)),
-    Row("sacrebleu CHRF, chrF++", in_updates(lambda: ChrF(word_order=2)), sacrebleu(CHRF, word_order=2)),
+    Row("sacrebleu CHRF()", in_updates(ChrF), sacrebleu(CHRF)),
+    Row("sacrebleu CHRF(word_order=2)", in_updates(lambda: ChrF(word_order=2)), sacrebleu(CHRF, word_order=2)),
 ]
 OF_ONE_REFERENCE = [
     Row(

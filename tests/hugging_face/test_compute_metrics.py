@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import sacrebleu
 import torch
-from torch.utils.tensorboard import SummaryWriter
 from torchmetrics import MetricCollection
 from torchmetrics.text import BLEUScore
 from torchmetrics.text import ROUGEScore as OtherROUGEScore
@@ -18,6 +17,10 @@ from torchmetrics.text import ROUGEScore as OtherROUGEScore
 from ngram_metrics import Bleu, ChrF, GroupedMetric, NgramOverlap, ROUGEScore
 from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
 from ngram_metrics.hugging_face import ComputeMetrics, Reward
+
+pytest.importorskip("tensorboard", reason="its files are written")
+
+from torch.utils.tensorboard import SummaryWriter
 
 transformers = pytest.importorskip("transformers", reason="the trainers need transformers")
 TEXTS = ["the cat sat on the mat", "it was asleep", "a dog ran off"]

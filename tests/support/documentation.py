@@ -15,13 +15,18 @@ TEXTS = [*sorted(DOCS.rglob("*.md")), *sorted(ROOT.glob("*.md"))]
 BLOCK = re.compile(r"^( *)```([\w-]*)[^\n]*\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 
 
+#: A name that can be imported without the package that it needs.
+NEEDED_BY = {"TensorboardLogger": "tensorboard", "TensorBoardLogger": "tensorboard"}
+
+
 def imported_modules(code: str) -> Iterator[str]:
-    """The modules that a piece of Python imports at its top level."""
+    """The modules that a piece of Python imports at its top level, and those that the imported names need."""
     for statement in ast.parse(code).body:
         if isinstance(statement, ast.Import):
             yield from (alias.name for alias in statement.names)
         elif isinstance(statement, ast.ImportFrom) and statement.module:
             yield statement.module
+            yield from (NEEDED_BY[alias.name] for alias in statement.names if alias.name in NEEDED_BY)
 
 
 def blocks(page: Path, language: str) -> list[str]:
