@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, get_args
 import numpy as np
 
 from ngram_metrics._core.basics.keywords import named_arguments
-from ngram_metrics._core.basics.option_checks import RESAMPLES, check_choice, check_confidence, whole_number
+from ngram_metrics._core.basics.option_checks import RESAMPLES, check_choice, checked_level, whole_number
 from ngram_metrics._core.scoring.paired import (
     CORRECTIONS,
     TRIALS,
@@ -50,7 +50,7 @@ from ngram_metrics._core.scoring.paired import (
 )
 from ngram_metrics._core.scoring.resampling import SEED, Floats, checked_seed, interval
 from ngram_metrics._core.scoring.scorer import Metric, Scorer, scorer_of
-from ngram_metrics._core.scoring.settings_digest import digest
+from ngram_metrics._core.scoring.settings import describe_unequal
 from ngram_metrics._core.text.labels import Labels, cluster_numbers
 from ngram_metrics._core.text.messages import pluralize, type_name
 
@@ -146,7 +146,7 @@ def paired_bootstrap(
         True
     """
     _check_number("resamples", resamples, 3)  # an interval leaves out one draw at each end
-    check_confidence(confidence, "micro", resamples)
+    level = checked_level(confidence, resamples)
     seed = checked_seed(seed)
     check_choice("correction", correction, CORRECTIONS)
     check_choice("alternative", alternative, get_args(Alternative))
@@ -154,7 +154,7 @@ def paired_bootstrap(
     warn_of_few(tested)
     (scores,) = resample_scores([tested], resamples, seed)
     p_values = bootstrap_p_values(tested, scores, alternative)
-    drawn = (scores.mean(0), *interval(scores, confidence))
+    drawn = (scores.mean(0), *interval(scores, level))
     return _build_comparisons(systems, tested, correct(p_values, correction), *drawn)
 
 
@@ -222,14 +222,13 @@ def _pair_systems(systems: Mapping[str, System], baseline: str, clusters: Labels
     names = list(systems)
     check_choice("baseline", baseline, names)
     scorers = {name: scorer_of(system, f"system {name!r}") for name, system in systems.items()}
-    settings = {
-        name: digest(scorer.reader, scorer.measure, scorer.average, list(scorer.values.items()))
-        for name, scorer in scorers.items()
-    }
+    settings = {name: {**scorer.settings(), "values": tuple(scorer.values.items())} for name, scorer in scorers.items()}
     signature = systems[baseline].signature
     for name, system in systems.items():
-        if settings[name] != settings[baseline]:
-            raise ValueError(f"{name!r} is a metric with other settings than {baseline!r}: expected the same ones")
+        if differences := describe_unequal(settings[name], settings[baseline]):
+            raise ValueError(
+                f"{name!r} is a metric with other settings than {baseline!r}: expected the same ones{differences}"
+            )
         if system.signature != signature:
             # With equal settings only the number of references can differ.
             raise ValueError(

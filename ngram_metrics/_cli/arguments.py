@@ -8,7 +8,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterable, Sequence
 from typing import TextIO, get_args
 
-from ngram_metrics._core.basics.option_checks import check_confidence, refuse_equal_names
+from ngram_metrics._core.basics.option_checks import checked_level, refuse_equal_names
 from ngram_metrics._core.metrics.registry import (
     METRIC_NAMES,
     entry_of,
@@ -158,7 +158,7 @@ def _parse_level(text: str) -> float:
     except ValueError as error:
         raise ArgumentTypeError(f"{text!r} is not a level, such as 0.95: expected files before -c") from error
     try:
-        check_confidence(level, "micro")
+        checked_level(level)
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from error
     return level

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, get_args
 
 from ngram_metrics._core.basics.option_checks import (
     check_choice,
-    check_confidence,
+    checked_confidence,
     refuse_average_none,
     refuse_equal_names,
 )
@@ -121,11 +121,11 @@ def checked_plan(
     texts: Texts,
 ) -> ComparisonPlan:
     """Return how systems are compared, or raise what ``ngram_metrics.evaluate`` raises."""
-    check_confidence(confidence, "micro")
+    level = checked_confidence(confidence, "micro")
     check_choice("test", test, get_args(Test))
     check_choice("correction", correction, CORRECTIONS)
     numbers = None if clusters is None else cluster_numbers(clusters, texts.first_system, len(texts.references))
-    return ComparisonPlan(confidence, test, correction, checked_seed(seed), numbers)
+    return ComparisonPlan(level, test, correction, checked_seed(seed), numbers)
 
 
 def checked_groups(groups: object, texts: Texts) -> Grouping:

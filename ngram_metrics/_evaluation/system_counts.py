@@ -14,7 +14,7 @@ from ngram_metrics._core.metrics.bleu import BleuMeasure
 from ngram_metrics._core.scoring.paired import TRIALS, Paired, Test, compare_with_baseline, pair_rows, resample_scores
 from ngram_metrics._core.scoring.resampling import Floats, interval
 from ngram_metrics._core.scoring.scorer import Scorer
-from ngram_metrics._core.scoring.signature import format_references
+from ngram_metrics._core.scoring.settings import format_references
 from ngram_metrics._core.text.messages import numbered_from
 from ngram_metrics._evaluation.evaluate_arguments import Texts
 from ngram_metrics._evaluation.results import MOST_GROUPS, ComparisonPlan, Grouping, Outcome, Result, Results
@@ -77,11 +77,12 @@ def count(
         part = slice(first, first + _SEGMENTS_AT_ONCE)
         with numbered_from(first, "segment {}"):
             for scorer, rows in zip(scorers, parts, strict=True):
-                rows.append(scorer.count(hypotheses[part], references[part], first == 0).rows)
+                rows.append(scorer.count_batch(hypotheses[part], references[part], first == 0).rows)
         progress(len(references[part]))
     counts = [SystemCounts(scorer, np.concatenate(rows)) for scorer, rows in zip(scorers, parts, strict=True)]
     for metric_counts in counts:
-        metric_counts.scorer.measure.warn_of_score(metric_counts.rows.sum(0))
+        scorer = metric_counts.scorer
+        scorer.measure.warn_of_score(metric_counts.rows.sum(0), scorer.average)
     return counts
 
 

@@ -1,47 +1,69 @@
-"""The accumulator: the base class of all torchmetrics metrics of this package. The metrics for ignite wrap one."""
+"""The base class of all torchmetrics metrics of this package: a ``CountingMetric`` as a torchmetrics module.
+
+The only truth is ``_counts``, a ``Counts``. The states that torchmetrics knows are the settings, as bytes, and
+properties over the fields of the ``Counts``. ``MetricCollection`` puts two metrics into one compute group if all their
+states are equal after the first batch, and from then on both report the same counts: so the settings are a state too.
+
+A method of torchmetrics is overridden only where it is wrong for this package. A comment says how.
+"""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, overload
 
+import numpy as np
 import torch
 import torchmetrics
+from numpy.typing import NDArray
 from torch import Tensor
 from torchmetrics.metric import CompositionalMetric
+from torchmetrics.utilities import rank_zero_warn
+from torchmetrics.utilities.distributed import gather_all_tensors
 from typing_extensions import Self, TypedDict, TypeVar, Unpack
 
-from ngram_metrics._core.basics.arrays import counts_in_torch
 from ngram_metrics._core.basics.keywords import named_arguments, options_of, unknown_keyword
-from ngram_metrics._core.basics.option_checks import RESAMPLES, Average, check_confidence
-from ngram_metrics._core.basics.tensors import copy_to, float_dtype, host_counts, to_array, to_tensor
-from ngram_metrics._core.counting.batch import NO_REFERENCES
-from ngram_metrics._core.scoring.paired import interval_ends
-from ngram_metrics._core.scoring.resampling import ENDS, SEED
-from ngram_metrics._core.scoring.scorer import Counted, Scorer, Value
-from ngram_metrics._core.scoring.signature import format_references
+from ngram_metrics._core.basics.tensors import host_counts
+from ngram_metrics._core.scoring.counting_metric import CountingMetric
+from ngram_metrics._core.scoring.counts import Counts
+from ngram_metrics._core.scoring.exchange import (
+    Saved,
+    current_rank,
+    gather_counts,
+    gather_vectors,
+    number_digest,
+    pack,
+    unpack,
+)
+from ngram_metrics._core.scoring.items import is_scored_value
+from ngram_metrics._core.scoring.scorer import Scorer, Value
+from ngram_metrics._core.scoring.settings import number_callables
 from ngram_metrics._core.text.input_types import Hypotheses, References
-from ngram_metrics._core.text.tokenizer_option import callable_name
-from ngram_metrics._torchmetrics.adaptor import Adaptor
-from ngram_metrics._torchmetrics.compositions import Composable
+from ngram_metrics._core.text.messages import warn_of_no_segment
 from ngram_metrics._torchmetrics.plots import plot_metric
 from ngram_metrics._torchmetrics.states import (
-    all_equal,
-    batch_codes,
-    callables_number,
-    join_batch_codes,
-    join_codes,
-    kind_name,
-    sample_number,
-    settings_digest,
+    REDUCTIONS,
+    SETTINGS,
+    STATES,
+    State,
+    check_form,
+    read_states,
+    refuse_missing,
+    state_property,
 )
-from ngram_metrics._torchmetrics.values import NamedValue, ScoredValue, is_scored_value
+from ngram_metrics._torchmetrics.values import NamedValue, ScoredValue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+#: The entry of a ``state_dict`` that says which rank counted.
+SAVED_ON = "saved_on"
+#: The bytes of the digest in the state ``settings``. After them comes the number of callables.
+_DIGEST = 32
+_CPU = torch.device("cpu")
 #: The type of ``confidence``, which decides what ``compute`` returns.
 Level = TypeVar("Level", bound="float | None", default=None)
 
@@ -58,19 +80,15 @@ class MetricKeywords(TypedDict, total=False):
     compute_with_cache: bool
 
 
-class Accumulator(Composable, Adaptor, Generic[Level]):
+class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
     """Counts batches and scores their sum, their mean, or each segment.
 
-    Every metric has these states: ``settings`` and ``callables``, uint8, which tell apart metrics with other options;
-    ``kind_codes``, the kind of input, int64, always on the CPU; ``segments``, their number, int64;
-    ``reference_range``, the fewest and most references of a segment, int64; ``row``, the summed counts, int64. Average
-    macro adds ``score_sum``, float64. Average none and ``confidence`` add ``rows``, a list of ``(segments, fields)``
-    int64. A move to a device never changes a dtype: if the device has no float64, float64 states stay on the CPU.
-    ``merge_state`` waits for the device, because it compares the settings. With ``groups``, the states ``segments``,
-    ``row`` and ``score_sum`` have one row for each group, and a last one for segments whose index is out of range.
+    Its states are ``settings``, uint8, and the fields of ``Counts``: ``kind``, ``segments``, ``reference_range`` and
+    ``row``, int64; for average macro ``score_sum``, float64; for average none and with ``confidence`` ``rows``, a list
+    of int64. A cast never changes a dtype. On a device without float64 ``score_sum`` stays on the CPU.
 
     Args:
-        scorer: the metric without states.
+        scorer: the metric without counts.
         confidence: the level of a bootstrap interval that ``compute`` returns with each value; None for no interval.
         device: where the states are; None for torch's default device. Text and lists are counted on the CPU, padded
             ids on their own device.
@@ -78,7 +96,8 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 
     Raises:
-        TypeError: an unknown keyword; the message suggests the option that was meant.
+        TypeError: an unknown keyword, and the message suggests the option that was meant; a ``confidence`` that is no
+            number.
         ValueError: a ``confidence`` that is not a level up to 0.998, or any with average none.
     """
 
@@ -92,7 +111,18 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
     __jit_unused_properties__: ClassVar[list[str]] = [
         *torchmetrics.Metric.__jit_unused_properties__,
         *("average", "saved_on", "signature"),
+        *REDUCTIONS,
     ]
+
+    if TYPE_CHECKING:  # torch.jit.script cannot read it
+        #: The digest of the settings, and the number of the callables among them, which is valid in one process.
+        settings: Tensor
+    kind = state_property("kind")
+    segments = state_property("segments")
+    reference_range = state_property("reference_range")
+    row = state_property("row")
+    score_sum = state_property("score_sum")
+    rows = state_property("rows")
 
     def __init__(
         self,
@@ -110,29 +140,15 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
                 classes = [base for base in type(self).__mro__ if issubclass(base, Accumulator)][:-1]
                 raise unknown_keyword(type(self).__name__, unknown[0], options_of(*classes)) from None
             raise
-        check_confidence(confidence, scorer.average)
-        self.scorer, self.confidence = scorer, confidence
-        #: What follows the name of each value in the dict that ``compute`` returns.
-        self.suffixes: tuple[str, ...] = ("",) if confidence is None else ("", *ENDS)
-        reader, measure, average = scorer.reader, scorer.measure, scorer.average
-        self._keeps_rows = average == "none" or confidence is not None
-        shape = (len(groups) + 1,) if groups else ()
-        # First, so that ranks compare the settings before any other state.
-        settings = type(self).__name__, reader, measure, average, self._keeps_rows, *groups
-        self.add_state("settings", settings_digest(*settings), all_equal)
-        self.add_state("kind_codes", _zeros((2,), torch.int64), join_codes)
-        self.add_state("callables", callables_number(reader, measure), "max")
-        self.add_state("segments", _zeros(shape, torch.int64), "sum")
-        self.add_state("reference_range", torch.tensor(NO_REFERENCES, dtype=torch.int64, device="cpu"), "max")
-        row_dtype = torch.int64 if measure.has_counts else torch.float64
-        self.add_state("row", _zeros((*shape, measure.layout.row_width), row_dtype), "sum")
-        if average == "macro":
-            self.add_state("score_sum", _zeros((*shape, *measure.score_shape), torch.float64), "sum")
-        if self._keeps_rows:
-            self.add_state("rows", [], "cat")
+        self._begin(scorer, confidence, groups)
+        self._counts = self._empty.copy()
+        self.add_state(SETTINGS, self._pack_settings(), "max")  # first, so that it is compared first
+        for name, reduction in REDUCTIONS.items():
+            if (state := getattr(self, name)) is not None:
+                self.add_state(name, state, reduction)
         # Create the states on the CPU and then move them: tensors of some default devices, such as "meta", cannot be
         # moved. Metric.__init__ has set _device to the default device.
-        self._device = torch.device("cpu")
+        self._device = _CPU
         # In torch 2.4, torch.get_default_device() ignores `with torch.device(...)`.
         target_device = torch.device(device) if device is not None else torch.empty(0).device
         if target_device.type != "cpu":
@@ -150,11 +166,6 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
 
         def clone(self) -> Self: ...
 
-    @property
-    def average(self) -> Average:
-        """How segments become one score: ``"micro"``, ``"macro"`` or ``"none"``."""
-        return self.scorer.average
-
     @named_arguments
     def update(self, preds: Hypotheses, target: References) -> None:
         """Count a batch.
@@ -164,52 +175,31 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
             target: for each segment its reference or a list of references. See the page "Input formats".
 
         Raises:
-            TypeError, ValueError: segments that cannot be read. The states do not change.
+            TypeError, ValueError: segments that cannot be read. The counts do not change.
         """
-        counted = self.scorer.count(preds, target, is_first=not any(self._codes))
-        sums = {"row": to_tensor(counted.rows.sum(0))}
-        if self.scorer.average == "macro":
-            sums["score_sum"] = to_tensor(self.scorer.measure.score_rows(counted.rows).sum(0))
-        self._add(counted, sums)
+        self._set_counts(self._add_batch(preds, target), self._update_count + 1)
 
-    def _add(self, counted: Counted, sums: Mapping[str, Tensor]) -> None:
-        """Add a batch and its sums to the states, or raise ValueError for another kind of input than before."""
-        shape = counted.leading_shape
-        samples = shape[1] if shape and self.scorer.average == "none" else None
-        codes = join_batch_codes(self._codes, batch_codes(counted.kind, samples))
-        added = {**sums, "reference_range": to_tensor(counted.reference_range)}
-        if self._keeps_rows:
-            added["rows"] = to_tensor(counted.rows)
-        if not (added["row"].is_cpu and self.row.is_cpu):
-            added = self._send(added)
-        states = {
-            "segments": self.segments + added.get("segments", len(counted.rows)),
-            "reference_range": torch.maximum(self.reference_range, added["reference_range"]),
-            "row": self.row + added["row"],
-        }
-        if self.scorer.average == "macro":
-            states["score_sum"] = self.score_sum + added["score_sum"]
-        if codes != self._codes:
-            states["kind_codes"] = host_counts(codes)
-        # Set the states only after everything is computed: even if memory runs out, they then hold whole batches.
-        if self._keeps_rows:
-            # Read through ``__dict__``: in a compiled graph ``typing.cast(list, self.rows)`` gives an empty copy.
-            self.__dict__["rows"].append(added["rows"])
-        for name, state in {**states, "_codes": codes}.items():
-            self.__dict__[name] = state  # torch.compile of 2.11 cannot trace ``__dict__.update``
+    def _set_counts(self, counts: Counts, updates: int) -> None:
+        """Replace the counts, which are now those of so many updates."""
+        if torch.compiler.is_compiling():
+            updates = 1  # a graph is valid for one value of an attribute: counting updates would record one for each
+        for name, value in (("_computed", None), ("_update_count", updates), ("_counts", counts)):
+            self.__dict__[name] = value  # torch.compile of 2.11 cannot trace ``__dict__.update``
 
-    def _send(self, added: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Move what a batch adds to the devices of the states, in one copy for each pair of devices."""
-        names_by_route: dict[tuple[torch.device, torch.device, int], list[str]] = {}
-        for name, tensor in added.items():
-            route = tensor.device, self._device_of(name), tensor.element_size()
-            names_by_route.setdefault(route, []).append(name)
-        sent: dict[str, Tensor] = {}
-        for (source, device, _), names in names_by_route.items():
-            sent.update(zip(names, copy_to(device, *(added[name] for name in names)), strict=True))
-            if "rows" in names and source != device:
-                sent["rows"] = sent["rows"].clone()  # saving a view would save everything that was sent
-        return sent
+    def _send(self, counts: Counts) -> Counts:
+        return counts.to(self.device, _CPU if self.compute_on_cpu else None)
+
+    def _wrap_update(self, update: Callable[..., None]) -> Callable[..., None]:
+        # Metric._wrap_update counts an update that fails, too, and makes torch.compile record a graph for each update.
+        if type(self).update.__module__.partition(".")[0] == "ngram_metrics":
+            return update
+
+        @functools.wraps(update)
+        def update_without_gradients(*args: object, **kwargs: object) -> None:
+            with torch.set_grad_enabled(self._enable_grad):  # for the states that a user's subclass has added
+                update(*args, **kwargs)
+
+        return update_without_gradients
 
     @overload
     def compute(self: Accumulator[None]) -> Tensor: ...
@@ -227,89 +217,268 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
         Raises:
             ValueError: the ranks counted different kinds of input, or their metrics have different settings.
         """
-        score = self._score_states()
-        self._warn_of_score()
-        if self.confidence is None:
-            return self.scorer.name_values(score) if len(self.scorer.values) > 1 else score
-        return self._add_ends(score, self.confidence)
+        return self._value(self._send(self._counts))
 
-    def _warn_of_score(self) -> None:
-        """Warn of the score of all segments, but not if to read the counts of ids would wait for their device."""
-        if not counts_in_torch(self.row) or (kind_name(self.kind_codes) == "text" and not self.row.is_meta):
-            self.scorer.measure.warn_of_score(self.row.cpu().numpy().reshape(-1, self.row.shape[-1]).sum(0))
+    def _wrap_compute(self, compute: Callable[..., Value]) -> Callable[..., Value]:
+        # Metric._wrap_compute squeezes the score of a single segment, (1,), to a number. It also returns the cached
+        # value itself, so changing it in place would change the next result.
 
-    def _add_ends(self, score: Tensor, confidence: float) -> dict[str, Tensor]:
-        """Return the values by name, with the ends of their intervals. Without segments both ends are the score."""
-        low = high = score
-        rows = self._all_rows()
-        if len(rows):
-            ends = interval_ends(self.scorer.measure, self.average, rows.cpu().numpy(), confidence)
-            low, high = (to_tensor(end).to(score) for end in ends)
-        by_suffix = dict(zip(("", *ENDS), map(self.scorer.name_values, (score, low, high)), strict=True))
-        return {name + suffix: values[name] for name in self.scorer.values for suffix, values in by_suffix.items()}
+        @functools.wraps(compute)
+        def compute_once(*args: object, **kwargs: object) -> Value:
+            if not self.update_called:
+                rank_zero_warn(
+                    f"The ``compute`` method of metric {type(self).__name__} was called before the ``update`` method "
+                    "which may lead to errors, as metric states have not yet been updated."
+                )
+            if self._computed is not None:
+                return copy_value(self._computed)
+            with self.sync_context(
+                dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync, should_unsync=self._should_unsync
+            ):
+                if self.update_called and self._counts.is_empty:
+                    warn_of_no_segment()
+                value = compute(*args, **kwargs)
+            if self.compute_with_cache:
+                self.__dict__["_computed"] = value  # Module.__setattr__ would look for a module or a parameter
+            return copy_value(value)
 
-    def _score_counts(self, rows: Tensor) -> Tensor:
-        """Return the scores of rows of counts."""
-        return to_tensor(self.scorer.measure.score_rows(to_array(rows)))
+        return compute_once
 
-    def _score_states(self) -> Tensor:
-        if self.average == "none":
-            scores = self._score_counts(self._all_rows())
-            samples = sample_number(self.kind_codes)
-            if samples is None:
-                return scores
-            return scores.reshape(len(scores) // max(1, samples), samples, *scores.shape[1:])
-        return self._score_sums(lambda state: state, self.scorer.empty_score)
+    @torch.jit.unused
+    def forward(self, *args: Any, **kwargs: Any) -> Value:
+        """Count a batch and return the score of this batch: the mean over batches is not the score of all segments.
 
-    def _score_sums(self, select: Callable[[Tensor], Tensor], empty_score: float) -> Tensor:
-        """Return the scores of the sums that ``select`` takes from the states, or ``empty_score`` without segments."""
-        segments = select(self.segments)
-        segments = segments.reshape(segments.shape + (1,) * len(self.scorer.measure.score_shape))
-        if self.average == "micro":
-            score = self._score_counts(select(self.row))
-        else:
-            mean = select(self.score_sum) / segments.to(self.score_sum.device)
-            score = mean.to(float_dtype(self.device)).to(self.device)
-        # Reading ``segments`` from an accelerator would wait for it.
-        if segments.is_cpu and segments.all():
-            return score
-        return torch.where(segments > 0, score, empty_score)
-
-    def details(self) -> dict[str, Tensor]:
-        """Return the parts of the corpus score by name, from the sums over all segments, for any ``average``."""
-        width = self.row.shape[-1]
-        parts = self.call_synced(lambda: self.scorer.parts(to_array(self.row.reshape(-1, width).sum(0))))
-        return {name: to_tensor(part) for name, part in parts.items()}
-
-    @property
-    def signature(self) -> str:
-        """All settings and versions that affect the score, in sacrebleu's format. Callables appear by name.
-
-        ``nrefs`` is the number of references per segment so far, such as 1 or 1-4. It covers all processes: in a
-        distributed run, read the signature on every process.
+        Log the metric itself, or what ``compute`` returns. If a call raises, the counts do not change.
         """
-        return self.call_synced(self.local_signature)
+        # Metric.forward resets before it counts, so an error would lose all earlier batches.
+        before = {**self.__dict__}
+        try:
+            return copy_value(super().forward(*args, **kwargs))
+        except BaseException:
+            self.__dict__.update(before)
+            raise
 
-    def local_signature(self) -> str:
-        """Return the signature for the segments of this process, without waiting for the others."""
-        negative, most = self.reference_range.tolist()
-        draws = {} if self.confidence is None else {"bs": str(RESAMPLES), "seed": str(SEED)}
-        return self.scorer.signature(format_references(-negative, most), kind_name(self.kind_codes), draws)
+    def reset(self) -> None:
+        """Forget all batches."""
+        # Metric.reset empties the list of rows in place, although a Running wrapper still uses it.
+        if self._has_added_states():
+            with self._added_states_only():
+                super().reset()
+        for name in ("_computed", "_forward_cache", "_cache"):
+            self.__dict__[name] = None
+        self.__dict__["_is_synced"] = False
+        self.__dict__["_update_count"] = 0
+        self.__dict__["_counts"] = self._empty.copy()  # a copy, because a caller may write into a state
 
-    def has_one_reference(self) -> bool:
-        """Return whether each segment of all processes has exactly one reference."""
-        reference_range = self.call_synced(lambda: self.reference_range.abs().tolist())
-        return bool(reference_range == [1, 1])
+    def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> torch.nn.Module:  # noqa: TID251
+        # Metric._apply would let .to(torch.bfloat16) round float sums. Lightning's precision="bf16-true" calls that.
+        self._computed = None  # Metric._apply would move it with the precision of the old device
+        moved = super()._apply(fn, (*exclude_state, *STATES))
+        self.__dict__["_counts"] = self._send(self._counts)
+        self.__dict__["_empty"] = self._send(self._empty)
+        return moved
 
-    def segment_rows(self) -> Tensor:
-        """Return the counts of each segment, ``(segments, fields)`` int64, of all processes, rank by rank.
+    def __hash__(self) -> int:
+        # Metric.__hash__ hashes the states, which are another tensor at each access.
+        return id(self)
+
+    def __getattr__(self, name: str) -> Any:
+        """Point users of ignite's methods to ``ngram_metrics.ignite``."""
+        if name == "attach":
+            kind = type(self).__name__
+            raise AttributeError(f"{kind} is for torchmetrics: for ignite, import {kind} from ngram_metrics.ignite")
+        return super().__getattr__(name)
+
+    # The settings.
+
+    def _pack_settings(self) -> Tensor:
+        """Return the state ``settings``."""
+        settings = self.describe_settings()
+        return torch.from_numpy(np.append(number_digest(settings), number_callables(settings)).view(np.uint8))
+
+    def _digest(self) -> NDArray[np.int64]:
+        """Return the digest of the settings, ``(4,)``."""
+        return self.settings[:_DIGEST].numpy().view(np.int64)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Metric.__setstate__ keeps the number of the callables, which stands for others in another process.
+        super().__setstate__(state)
+        self.settings = self._pack_settings()
+        self._defaults[SETTINGS] = self.settings.clone()
+
+    # Other metrics and saved states.
+
+    def merge_state(self, incoming_state: dict[str, State] | torchmetrics.Metric) -> None:
+        """Add another metric's counts to this metric's. Its segments come after this metric's.
+
+        Args:
+            incoming_state: a metric of the same class with the same settings, or its ``metric_state``, on any device.
 
         Raises:
-            ValueError: the metric has neither ``confidence`` nor average none, so it keeps sums only.
+            ValueError: another class, other settings, another kind of input, or missing states. This metric does not
+                change.
         """
-        if not self._keeps_rows:
-            raise ValueError(f"this {type(self).__name__} keeps sums only: construct it with confidence=0.95")
-        return self.call_synced(self._all_rows)
+        # Metric.merge_state puts the other's segments first, counts no update, and keeps the computed value.
+        if isinstance(incoming_state, torchmetrics.Metric):
+            if not isinstance(incoming_state, type(self)):
+                raise ValueError(f"Expected incoming state to be an instance of {type(self).__name__}")
+            self._refuse_unequal(incoming_state.describe_settings())
+            counts = incoming_state._counts
+            states = incoming_state.metric_state
+            updates = incoming_state._update_count
+        else:
+            if not isinstance(incoming_state, dict):
+                raise ValueError(
+                    f"Expected incoming state to be a dict or an instance of Metric but got {type(incoming_state)}"
+                )
+            counts = self._read_states(incoming_state)
+            states = incoming_state
+            updates = 1
+        merged = self._send(self._counts).merge(self._send(counts))
+        self._merge_added_states(states)
+        self._set_counts(merged, self._update_count + updates)
+
+    def _reduce_states(self, incoming_state: dict[str, Any]) -> None:
+        # Metric._reduce_states sets state by state, and raises for tensors on two devices. The incoming come first.
+        counts = incoming_state.get("_counts")
+        if counts is None:
+            counts = self._read_states(incoming_state)
+        merged = self._send(counts).merge(self._send(self._counts))
+        self._merge_added_states(incoming_state)
+        self._set_counts(merged, max(1, self._update_count))
+
+    def _read_states(self, states: Mapping[str, Any], *more: str) -> Counts:
+        """Return states as counts, or raise ValueError for other settings, and for missing or malformed states.
+
+        ``more`` are the names of entries that must be there too.
+        """
+        if SETTINGS in states:
+            check_form(SETTINGS, states[SETTINGS], self.settings)
+            if not torch.equal(states[SETTINGS][:_DIGEST].cpu(), self.settings[:_DIGEST]):
+                self._refuse_other_settings()
+        refuse_missing(states, (*self._defaults, *more))
+        return read_states(states, self._empty)
+
+    def state_dict(  # type: ignore[override]  # the signature of torchmetrics.Metric
+        self, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
+    ) -> dict[str, Any]:
+        """Return the persistent states, as torchmetrics does, and ``saved_on``."""
+        # Metric.state_dict does not say which rank counted.
+        saved = super().state_dict(destination, prefix, keep_vars)
+        if self._persistent[SETTINGS]:
+            saved[prefix + SAVED_ON] = self.saved_on
+        return saved
+
+    @property
+    def saved_on(self) -> Tensor:
+        """The rank that counted and the number of ranks, int64. ``(0, 1)`` means all ranks together."""
+        # A property, because torch.distributed.checkpoint reads each key of a ``state_dict`` as an attribute.
+        return host_counts(self._own_rank())
+
+    def _own_rank(self) -> tuple[int, int]:
+        # Not the rank in the metric's own group: each group has a rank 0.
+        joins = self.sync_on_compute and not self._is_synced and self.distributed_available_fn is not None
+        return current_rank() if joins and self.distributed_available_fn() else (0, 1)
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: dict[str, object],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        """Load states that were saved after ``persistent(True)``."""
+        # Metric._load_from_state_dict sets whatever states it finds, of any shape and with any settings.
+        own_names = [name for name in self._defaults if name in STATES] + [SAVED_ON]
+        saved = {name: state_dict.pop(prefix + name) for name in own_names if prefix + name in state_dict}
+        if saved:
+            try:
+                counts = self._read_states({**saved, **self._added_states()}, SAVED_ON)
+                check_form(SAVED_ON, saved[SAVED_ON], self.saved_on)
+            except ValueError as error:
+                error_msgs.append(str(error))
+                return
+            if self._begins_empty(counts, tuple(saved[SAVED_ON].tolist()), self._own_rank()):
+                self.reset()
+            else:
+                self._is_synced = False
+                self._cache = None  # otherwise unsync would restore the earlier counts
+                self._set_counts(self._send(counts.copy()), max(1, self._update_count))
+        super()._load_from_state_dict(
+            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )
+
+    # Other processes.
+
+    def _sync_dist(self, dist_sync_fn: Callable[..., Any] = gather_all_tensors, process_group: object = None) -> None:
+        # Metric._sync_dist gathers state by state, with barriers between. Ranks with different averages have different
+        # states, and would wait for each other.
+        gather = gather_vectors if dist_sync_fn is gather_all_tensors else dist_sync_fn
+        joined = gather_counts(
+            lambda: pack(self._digest(), Saved(self._counts, self._own_rank())),
+            lambda packed: unpack(packed, self._digest(), self._empty).counts,
+            self.confidence,
+            functools.partial(gather, group=process_group or self.process_group),
+            self.device,
+        )
+        if self._has_added_states():
+            with self._added_states_only():
+                super()._sync_dist(dist_sync_fn, process_group)
+        self.__dict__["_counts"] = self._send(joined)
+
+    def _copy_state_dict(self) -> dict[str, Any]:
+        # Metric._copy_state_dict copies each state. Counts are a value: nothing is copied, and ``unsync`` sets it back.
+        if not self._has_added_states():
+            return {"_counts": self._counts}
+        with self._added_states_only():
+            return {**super()._copy_state_dict(), "_counts": self._counts}
+
+    @contextmanager
+    def sync_context(self, *args: Any, **kwargs: Any) -> Iterator[None]:
+        # After an error Metric.sync_context never unsyncs: this process would keep the counts of all.
+        was_synced = self._is_synced
+        try:
+            with super().sync_context(*args, **kwargs):
+                yield
+        except BaseException:
+            if self._is_synced and not was_synced:
+                self.unsync()
+            raise
+
+    def _joined(self) -> Counts:
+        joins = self.sync_on_compute and not self._is_synced
+        with self.sync_context(dist_sync_fn=self.dist_sync_fn, should_sync=joins, should_unsync=joins):
+            return self._counts
+
+    # The states that a user's subclass has added, which torchmetrics treats as it does all states.
+
+    def _has_added_states(self) -> bool:
+        return not self._defaults.keys() <= STATES
+
+    def _added_states(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._defaults if name not in STATES}
+
+    @contextmanager
+    def _added_states_only(self) -> Iterator[None]:
+        """Hide the states of this package from torchmetrics."""
+        hidden = ("_defaults", "_reductions")
+        before = {name: self.__dict__[name] for name in hidden}
+        for name in hidden:
+            self.__dict__[name] = {state: part for state, part in before[name].items() if state not in STATES}
+        try:
+            yield
+        finally:
+            self.__dict__.update(before)
+
+    def _merge_added_states(self, incoming: dict[str, Any]) -> None:
+        if self._has_added_states():
+            with self._added_states_only():
+                super()._reduce_states(incoming)
+
+    # What is shown.
 
     def plot(self, val: Value | Sequence[Value] | None = None, ax: Axes | None = None) -> tuple[Figure, Axes]:
         """Plot one result as a row for each value, or a list of results as a curve over steps.
@@ -344,19 +513,11 @@ class Accumulator(Composable, Adaptor, Generic[Level]):
 
     def extra_repr(self) -> str:
         """Return the settings that differ from the defaults."""
-        return changed_settings(self, type(self))
+        return self.changed_settings()
 
 
-def changed_settings(accumulator: Accumulator[Any], cls: type) -> str:
-    """Return the settings that differ from the defaults of a class."""
-    settings = []
-    keepers = (accumulator, accumulator.scorer.measure, accumulator.scorer.reader)
-    for name, parameter in inspect.signature(cls).parameters.items():
-        value = next((getattr(part, name) for part in keepers if hasattr(part, name)), parameter.default)
-        if value != parameter.default and name != "device":
-            settings.append(f"{name}={callable_name(value) if callable(value) else repr(value)}")
-    return ", ".join(settings)
-
-
-def _zeros(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
-    return torch.zeros(shape, dtype=dtype, device="cpu")
+def copy_value(value: Value) -> Value:
+    """Return a copy of a computed value, or of several by name."""
+    if isinstance(value, dict):
+        return {name: part.clone() for name, part in value.items()}
+    return value.clone() if isinstance(value, Tensor) else value

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import torch
 from torch import Tensor
 
 from ngram_metrics._core.basics.keywords import named_arguments
-from ngram_metrics._core.scoring.groups import TOTALS, checked_groups, group_indices, sum_groups
-from ngram_metrics._core.scoring.scorer import Metric, scorer_of
+from ngram_metrics._core.scoring.groups import checked_groups, checked_scorer
+from ngram_metrics._core.scoring.items import whole_metric
+from ngram_metrics._core.scoring.scorer import Metric
 from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._torchmetrics.accumulator import Accumulator, MetricKeywords
-from ngram_metrics._torchmetrics.adaptor import Adaptor, copy_value
-from ngram_metrics._torchmetrics.values import Item
 
 #: For each segment the label of its group, or the label's index.
 Groups: TypeAlias = Sequence[str] | Sequence[int] | Tensor
@@ -54,17 +51,13 @@ class GroupedMetric(Accumulator[None]):
 
     @named_arguments
     def __init__(self, metric: Metric, groups: Sequence[str]) -> None:
-        scorer = scorer_of(metric, "metric")
-        self.groups = checked_groups(groups)
-        whole: Any = metric.whole if isinstance(metric, Item) else metric
-        accumulator = whole if isinstance(whole, Accumulator) else whole._accumulator  # that of an ignite metric
-        if scorer.average == "none" or accumulator.confidence is not None:
-            raise ValueError(f"the metric {metric!r}: expected average 'micro' or 'macro', and no confidence")
-        if isinstance(accumulator, GroupedMetric):
-            raise ValueError(f"the metric {metric!r} has groups: expected one without")
-        keywords = {name: getattr(accumulator, name) for name in MetricKeywords.__annotations__}
-        super().__init__(scorer, None, accumulator.device, self.groups, **keywords)
-        self.suffixes = tuple(f"_{label}" for label in (*self.groups, *TOTALS))
+        scorer = checked_scorer(metric)
+        labels = checked_groups(groups)
+        whole = whole_metric(metric)
+        keywords: Any = {}
+        if isinstance(whole, Accumulator):  # not a metric for ignite
+            keywords = {name: getattr(whole, name) for name in MetricKeywords.__annotations__}
+        super().__init__(scorer, None, whole.device, labels, **keywords)
         self._repr = f"{metric!r}, {list(self.groups)}"
 
     if TYPE_CHECKING:  # torch declares it for any module
@@ -84,36 +77,7 @@ class GroupedMetric(Accumulator[None]):
         Raises:
             TypeError, ValueError: segments that cannot be read; an unknown label; the states do not change.
         """
-        counted = self.scorer.count(preds, target, is_first=not any(self._codes))
-        segments = len(counted.rows) if counted.leading_shape is None else counted.leading_shape[0]
-        indices = group_indices(groups, self.groups, segments)
-        self._add(counted, sum_groups(self.scorer, counted, indices, len(self.groups) + 1))
-
-    @torch.jit.unused
-    @named_arguments
-    def forward(self, preds: Hypotheses, target: References, groups: Groups) -> dict[str, Tensor]:  # type: ignore[override]
-        """Count a batch and return the values of this batch. If it raises, the states do not change."""
-        values: Any = self._call_or_undo(lambda: copy_value(super(Adaptor, self).forward(preds, target, groups)))
-        return values
-
-    def compute(self) -> dict[str, Tensor]:  # type: ignore[override]
-        """Return the values of all batches since the last reset, by the names that the class describes.
-
-        Raises:
-            ValueError: an index out of range; ranks that counted different kinds of input, or have other settings.
-        """
-        outside = 0 if self.segments.is_meta else int(self.segments[-1])
-        if outside:
-            raise ValueError(f"{outside} indices of groups are out of range: expected 0 to {len(self.groups) - 1}")
-        self._warn_of_score()
-        scores = self._score_sums(lambda state: state[:-1], math.nan)
-        total = self._score_sums(lambda state: state.sum(0), self.scorer.empty_score)
-        scores = torch.cat((scores, scores.nanmean(0, keepdim=True), total[None]))
-        return {
-            name + suffix: value
-            for name, values in self.scorer.name_values(scores).items()
-            for suffix, value in zip(self.suffixes, values, strict=True)
-        }
+        self._set_counts(self._add_batch(preds, target, groups), self._update_count + 1)
 
     def extra_repr(self) -> str:
         """Return the metric and the labels."""

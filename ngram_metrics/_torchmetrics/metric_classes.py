@@ -58,6 +58,8 @@ class Bleu(Accumulator[Level]):
         tensor(0.4889, dtype=torch.float64)
     """
 
+    make = staticmethod(make_bleu)
+
     def __init__(
         self,
         ngram: int = 4,
@@ -76,7 +78,6 @@ class Bleu(Accumulator[Level]):
         text = tokenizer, lowercase, pad_id
         bleu = make_bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)
         super().__init__(bleu, confidence, device, **kwargs)
-        self.effective_order = effective_order
 
 
 class ROUGEScore(Accumulator[float | None]):
@@ -122,6 +123,8 @@ class ROUGEScore(Accumulator[float | None]):
         rougeL_precision 0.5
         rougeL_recall 0.5
     """
+
+    make = staticmethod(make_rouge)
 
     def __init__(
         self,
@@ -178,6 +181,8 @@ class ChrF(Accumulator[Level]):
         tensor(0.8799, dtype=torch.float64)
     """
 
+    make = staticmethod(make_chrf)
+
     def __init__(
         self,
         char_order: int = 6,
@@ -228,6 +233,8 @@ class NgramOverlap(Accumulator[Level]):
         >>> metric.compute()
         tensor([[1.0000, 0.6667]], dtype=torch.float64)
     """
+
+    make = staticmethod(make_overlap)
 
     def __init__(
         self,

@@ -18,13 +18,13 @@ from torchmetrics.metric import CompositionalMetric
 from ngram_metrics._core.basics.option_checks import checked_bool, pad_ids, refuse_average_none, refuse_equal_names
 from ngram_metrics._core.basics.output import write_file
 from ngram_metrics._core.basics.tensors import to_tensor
+from ngram_metrics._core.scoring.items import computes_several, is_ours, whole_metric
 from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.text.foreign_values import tensor_types
 from ngram_metrics._core.text.input_forms import read
 from ngram_metrics._core.text.input_types import Document, Hypotheses, References
 from ngram_metrics._core.text.messages import pluralize, type_name, visible
 from ngram_metrics._core.text.segments import Segments
-from ngram_metrics._torchmetrics.values import Item, computes_several, is_ours
 
 #: Markup characters in a line of Markdown or HTML. In TensorBoard a backslash does not escape all of them.
 _MARKUP = str.maketrans({character: f"&#{ord(character)};" for character in "&<>|\\`*_[]~"})
@@ -66,7 +66,7 @@ class Outputs:
         )
         for name, metric in metrics.items():
             parts = _parts(metric)
-            if not parts or not all(isinstance(_whole(part), metric_class) for part in parts):
+            if not parts or not all(isinstance(whole_metric(part), metric_class) for part in parts):
                 package = metric_class.__module__.removesuffix(".metric").removesuffix("._torchmetrics.accumulator")
                 actual = f"{type_name(metric)} of {type(metric).__module__}"
                 raise TypeError(
@@ -123,7 +123,7 @@ class Outputs:
     def _length_details(self, name: str) -> dict[str, Tensor]:
         values: dict[str, Tensor] = {}
         for part in _parts(self._metrics[name]):
-            details = _whole(part).details()
+            details = whole_metric(part).details()
             if "brevity_penalty" in details:
                 penalty = details["brevity_penalty"]
                 ratio = details["hypothesis_length"].to(penalty) / details["reference_length"]
@@ -194,11 +194,6 @@ def _arithmetic(metric: Any) -> tuple[Any, list[Any]]:
     return None, []
 
 
-def _whole(part: Any) -> Any:
-    """Return the metric with all values of an item."""
-    return part.whole if isinstance(part, Item) else part
-
-
 def _checked_sources(sources: Sequence[str | None], segments: int) -> list[str]:
     """Return the source of each segment, empty for None, or raise TypeError or ValueError."""
     listed = [sources] if isinstance(sources, str) else list(sources)
@@ -214,7 +209,7 @@ def _score_segments(name: str, metric: Any, preds: Hypotheses, target: Reference
     """Return the scores of each segment, by titles that begin with ``name``."""
     if is_ours(metric):
         scorer: Scorer = metric.scorer.segment_scorer()
-        values = scorer.name_values(scorer.score(scorer.count(preds, target, is_first=False)))
+        values = scorer.name_values(scorer.score_batch(preds, target, is_first=False))
         titles = {title: name if len(scorer.titles) == 1 else f"{name}_{title}" for title in scorer.titles}
         return {titles[title]: to_tensor(values[value]) for title, value in scorer.titles.items()}
     function, operands = _arithmetic(metric)

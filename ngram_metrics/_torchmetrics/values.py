@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-import torch
 import torchmetrics
 from torch import Tensor
+from torchmetrics.metric import CompositionalMetric
 
-from ngram_metrics._core.basics.option_checks import Average, refuse_equal_names
-from ngram_metrics._core.scoring.scorer import Scorer, rename_values
+from ngram_metrics._core.basics.option_checks import refuse_equal_names
+from ngram_metrics._core.scoring.items import Item, is_ours, value_names
+from ngram_metrics._core.scoring.scorer import rename_values
 from ngram_metrics._core.text.input_types import Hypotheses, References
-from ngram_metrics._torchmetrics.compositions import Composition
+from ngram_metrics._torchmetrics.plots import plot_values
+from ngram_metrics._torchmetrics.states import STATES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: Metrics as the classes of this package take them.
 Metrics: TypeAlias = (
@@ -24,54 +30,18 @@ Metrics: TypeAlias = (
 )
 
 
-class Item:
-    """One value of a metric that computes several, such as ``rouge["rougeL_fmeasure"]``, in either framework."""
+class NamedValue(CompositionalMetric):
+    """One value of a metric that computes several, such as ``chrf["chrf_low"]``. Both share their counts.
 
-    #: The metric with all values.
-    whole: Any
-    #: The name of this one.
-    value: str
-    #: The interval has two values of its own.
-    suffixes = ("",)
-
-    def __repr__(self) -> str:
-        """Show the metric and the name of the value."""
-        return f'{self.whole!r}["{self.value}"]'
-
-    @property
-    def scorer(self) -> Scorer:
-        """The metric of this value, without its states."""
-        return self.whole.scorer.item(self.value)
-
-    @property
-    def average(self) -> Average:
-        """How segments become one score."""
-        return self.whole.average
-
-    @property
-    def device(self) -> torch.device:
-        """Where the states of the metric are."""
-        return self.whole.device
-
-    @property
-    def signature(self) -> str:
-        """The signature of the metric."""
-        return self.whole.signature
-
-    def has_one_reference(self) -> bool:
-        """Return whether each segment of all processes has exactly one reference."""
-        result: bool = self.whole.has_one_reference()
-        return result
-
-    def segment_rows(self) -> Tensor:
-        """Return the counts of each segment for this value, or raise as the metric's ``segment_rows`` does."""
-        return self.whole.scorer.item_rows(self.value, self.whole.segment_rows())
-
-
-class NamedValue(Composition):
-    """One value of a metric that computes several, such as ``chrf["chrf_low"]``. Both share their states."""
+    torchmetrics' compositions have no states, so ``Running`` refuses them and ``merge_state`` loses counts. The states
+    of this one are those of the metric.
+    """
 
     higher_is_better = True
+    full_state_update = False
+
+    #: torch.jit.script must not compile it.
+    __jit_unused_properties__: ClassVar[list[str]] = [*torchmetrics.Metric.__jit_unused_properties__, "whole"]
 
     if TYPE_CHECKING:  # torchmetrics declares them for any metric
 
@@ -82,36 +52,49 @@ class NamedValue(Composition):
     def __init__(self, whole: torchmetrics.Metric, value: str) -> None:
         super().__init__(operator.itemgetter(value), whole, None)
         self.value = value
+        self._defaults = whole._defaults
+        self._reductions = whole._reductions
+        self._persistent = dict.fromkeys(whole._defaults, False)  # the metric saves them
 
     @property
     def whole(self) -> Any:
         """The metric with all values."""
         return self.metric_a
 
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.whole, name) if name in STATES else super().__getattr__(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in STATES:
+            setattr(self.whole, name, value)
+        else:
+            super().__setattr__(name, value)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Count a batch, and return the value of this batch."""
+        return super().forward(*args, **kwargs).clone()  # torchmetrics would return what it keeps
+
+    def plot(self, val: Any = None, ax: Axes | None = None) -> tuple[Figure, Axes]:
+        """Plot the value, see ``Bleu.plot``."""
+        return plot_values(self.compute() if val is None else val, self.value, ax)
+
+    def _reduce_states(self, incoming_state: dict[str, Any]) -> None:
+        self.whole._reduce_states(incoming_state)
+
+    def _copy_state_dict(self) -> dict[str, Any]:
+        return self.whole._copy_state_dict()
+
+    def _apply(self, fn: Any, exclude_state: Sequence[str] = "") -> Any:
+        return super()._apply(fn, (*exclude_state, *self._defaults))
+
+    def __hash__(self) -> int:
+        return id(self)  # as that of the metric
+
     __repr__ = Item.__repr__
 
 
 class ScoredValue(Item, NamedValue):
     """One value that segments can be scored by, unlike the end of an interval: ``rouge["rougeL_fmeasure"]``."""
-
-
-def computes_several(metric: Any) -> bool:
-    """Return whether a metric computes several values or an interval, as a dict."""
-    return len(metric.scorer.values) > 1 or metric.suffixes != ("",)
-
-
-def is_scored_value(metric: Any, index: object) -> bool:
-    """Return whether an index names one of several values. Raise KeyError if it names nothing."""
-    if not computes_several(metric):
-        if metric.average == "none" and not isinstance(index, str):
-            return False
-        raise KeyError(f"{index!r} is not a value of this metric, which computes a single value without a name")
-    names = _value_names(metric)
-    if index not in names:
-        headline = metric.scorer.titles.get(str(index))  # F of a key of ROUGE
-        advice = f"did you mean {headline!r}?" if headline in names else f"expected one of {names}"
-        raise KeyError(f"{index!r} is not a value of this metric: {advice}")
-    return len(metric.scorer.values) > 1 and index in metric.scorer.values
 
 
 def computed_values(name: str, metric: Any) -> dict[str, Any]:
@@ -122,7 +105,7 @@ def computed_values(name: str, metric: Any) -> dict[str, Any]:
 def refuse_shared_names(metrics: Mapping[str, Any]) -> None:
     """Raise ValueError if two metrics of this package would write the same name."""
     refuse_equal_names(
-        (name, rename_values(name, dict.fromkeys(_value_names(metric)), metric.scorer) if is_ours(metric) else [name])
+        (name, rename_values(name, dict.fromkeys(value_names(metric)), metric.scorer) if is_ours(metric) else [name])
         for name, metric in metrics.items()
     )
 
@@ -140,13 +123,3 @@ def copy_metrics(metrics: Metrics) -> torchmetrics.MetricCollection:
     for name, metric in copies.items():  # a collection sorts the names of a dict
         collection.add_metrics({name: metric})
     return collection
-
-
-def is_ours(metric: object) -> bool:
-    """Return whether an object is a metric of this package, or one value of such."""
-    return isinstance(getattr(metric, "scorer", None), Scorer)
-
-
-def _value_names(metric: Any) -> list[str]:
-    """Return the names of all values that a metric computes."""
-    return [f"{name}{suffix}" for suffix in metric.suffixes for name in metric.scorer.values]

@@ -16,6 +16,7 @@ from ngram_metrics._core.metrics.overlap import make_overlap
 from ngram_metrics._core.metrics.rouge import Accumulate, RougeKey, make_rouge
 from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.text.input_types import Hypotheses, References, Tokenizer
+from ngram_metrics._core.text.messages import warn_of_no_segment
 
 
 @named_arguments
@@ -165,5 +166,9 @@ def _count_and_score(
     scorer: Scorer, preds: Hypotheses, target: References, device: torch.device | str | None
 ) -> Tensor:
     """Return the score of a batch on a device. None is the device of padded ids, else the CPU."""
-    counted = scorer.count(preds, target)
-    return move_result(to_tensor(scorer.score(counted)), counted.device if device is None else device)
+    batch = scorer.count_batch(preds, target)
+    if not batch.segments:
+        warn_of_no_segment()
+    counts = scorer.add_up(batch)
+    scorer.warn_of_score(counts)
+    return move_result(to_tensor(scorer.score(counts)), batch.device if device is None else device)

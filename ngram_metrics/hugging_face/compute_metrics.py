@@ -15,13 +15,14 @@ from torchmetrics import Metric
 
 from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.basics.option_checks import checked_bool, refuse_average_none, refuse_equal_names
+from ngram_metrics._core.scoring.items import Item
 from ngram_metrics._core.scoring.scorer import scorer_of
 from ngram_metrics._core.text.foreign_values import list_column, refuse_missing
 from ngram_metrics._core.text.messages import pluralize, shortened, warn_user
 from ngram_metrics._core.text.padded_segments import is_dense, to_tensor_or_list
 from ngram_metrics._torchmetrics.accumulator import Accumulator
 from ngram_metrics._torchmetrics.outputs import Outputs
-from ngram_metrics._torchmetrics.values import Item, Metrics, computed_values, copy_metrics
+from ngram_metrics._torchmetrics.values import Metrics, computed_values, copy_metrics
 
 if TYPE_CHECKING:
     from transformers import EvalPrediction, PreTrainedTokenizerBase, Trainer
@@ -370,7 +371,7 @@ class Reward:
             if len(rows) < len(target):
                 preds = [preds[row] for row in rows]
                 target = [target[row] for row in rows]
-            (scores,) = scorer.name_values(scorer.score(scorer.count(preds, target))).values()
+            (scores,) = scorer.name_values(scorer.score_batch(preds, target)).values()
             for row, score in zip(rows, scores.tolist(), strict=True):
                 rewards[row] = score
         return rewards

@@ -20,17 +20,20 @@ such as ``chrf``, ``chrf_low`` and ``chrf_high``. Before any data it raises ``No
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 
-import ngram_metrics
 from ngram_metrics._core.basics.option_checks import Average
-from ngram_metrics._core.metrics.bleu import Smoothing
-from ngram_metrics._core.metrics.rouge import Accumulate, Reducer, RougeKey, RougeMeasure
+from ngram_metrics._core.metrics.bleu import Smoothing, make_bleu
+from ngram_metrics._core.metrics.chrf import make_chrf
+from ngram_metrics._core.metrics.overlap import make_overlap
+from ngram_metrics._core.metrics.rouge import Accumulate, Reducer, RougeKey, RougeMeasure, make_rouge
+from ngram_metrics._core.scoring.groups import checked_groups, checked_scorer
+from ngram_metrics._core.scoring.items import whole_metric
 from ngram_metrics._core.scoring.scorer import Metric, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.reader import WordReader
-from ngram_metrics._torchmetrics.accumulator import Accumulator
 from ngram_metrics.ignite.handler import ScoresHandler
 from ngram_metrics.ignite.metric import CPU, IgniteMetric, KeyedIgniteMetric, OutputTransform, ResultMode, unchanged
 
@@ -70,6 +73,8 @@ class Bleu(IgniteMetric):
         tensor(0.0393, dtype=torch.float64)
     """
 
+    make = staticmethod(partial(make_bleu, smooth="no_smooth", average="macro", effective_order=False, tokenizer=None))
+
     def __init__(
         self,
         ngram: int = 4,
@@ -88,10 +93,8 @@ class Bleu(IgniteMetric):
         metrics_result_mode: ResultMode = "both",
     ) -> None:
         text = tokenizer, lowercase, pad_id
-        bleu = ngram_metrics.Bleu(
-            ngram, smooth, smooth_value, average, weights, effective_order, *text, confidence, device
-        )
-        super().__init__(bleu, output_transform, metrics_result_mode)
+        bleu = make_bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)
+        super().__init__(bleu, confidence, device, output_transform, metrics_result_mode)
         self._scores_no_data, self._returns_tensors = average == "micro", average != "micro" and confidence is None
 
 
@@ -148,7 +151,7 @@ class Rouge(KeyedIgniteMetric):
         }
         titles = {name: name for name in values if name.endswith("F")}
         rouge = Scorer(WordReader(tokenizer, pad_id=pad_id), measure, "macro", values, titles)
-        super().__init__(Accumulator(rouge, None, device), output_transform, metrics_result_mode)
+        super().__init__(rouge, None, device, output_transform, metrics_result_mode)
 
 
 class RougeN(Rouge):
@@ -197,6 +200,8 @@ class ROUGEScore(IgniteMetric):
     ``confidence`` it has the ends of each interval too, such as ``rouge1_fmeasure_low``.
     """
 
+    make = staticmethod(make_rouge)
+
     def __init__(
         self,
         use_stemmer: bool = False,
@@ -215,14 +220,15 @@ class ROUGEScore(IgniteMetric):
         metrics_result_mode: ResultMode = "both",
     ) -> None:
         words, sentences = (use_stemmer, normalizer, tokenizer), (sentence_splitter, sentence_separator_id)
-        rouge = ngram_metrics.ROUGEScore(
-            *words, accumulate, rouge_keys, average, *sentences, pad_id, confidence, device
-        )
-        super().__init__(rouge, output_transform, metrics_result_mode)
+        rouge = make_rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
+        super().__init__(rouge, confidence, device, output_transform, metrics_result_mode)
+        self.rouge_keys, self.accumulate = tuple(rouge.titles), accumulate
 
 
 class ChrF(IgniteMetric):
     """chrF for an ignite engine, with the options of ``ngram_metrics.ChrF``. See the page "ignite"."""
+
+    make = staticmethod(make_chrf)
 
     def __init__(
         self,
@@ -240,10 +246,8 @@ class ChrF(IgniteMetric):
         *,
         metrics_result_mode: ResultMode = "both",
     ) -> None:
-        chrf = ngram_metrics.ChrF(
-            char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id, confidence, device
-        )
-        super().__init__(chrf, output_transform, metrics_result_mode)
+        chrf = make_chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id)
+        super().__init__(chrf, confidence, device, output_transform, metrics_result_mode)
 
 
 class NgramOverlap(IgniteMetric):
@@ -251,6 +255,8 @@ class NgramOverlap(IgniteMetric):
 
     For samples and average none ``compute`` returns a tensor ``(segments, samples)``.
     """
+
+    make = staticmethod(make_overlap)
 
     def __init__(
         self,
@@ -264,8 +270,8 @@ class NgramOverlap(IgniteMetric):
         *,
         metrics_result_mode: ResultMode = "both",
     ) -> None:
-        overlap = ngram_metrics.NgramOverlap(ngram, average, tokenizer, pad_id, confidence, device)
-        super().__init__(overlap, output_transform, metrics_result_mode)
+        overlap = make_overlap(ngram, average, tokenizer, pad_id)
+        super().__init__(overlap, confidence, device, output_transform, metrics_result_mode)
 
 
 class GroupedMetric(IgniteMetric):
@@ -286,8 +292,12 @@ class GroupedMetric(IgniteMetric):
         *,
         metrics_result_mode: ResultMode = "both",
     ) -> None:
-        super().__init__(ngram_metrics.GroupedMetric(metric, groups), output_transform, metrics_result_mode)
+        scorer = checked_scorer(metric)
+        labels = checked_groups(groups)
+        device = whole_metric(metric).device
+        super().__init__(scorer, None, device, output_transform, metrics_result_mode, labels)
+        self._repr = f"{metric!r}, {list(self.groups)}"
 
     def __repr__(self) -> str:
         """Show the metric and the labels."""
-        return f"ngram_metrics.ignite.GroupedMetric({self._accumulator.extra_repr()})"
+        return f"ngram_metrics.ignite.GroupedMetric({self._repr})"

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ngram_metrics._core.basics.keywords import named_arguments
+from ngram_metrics._core.scoring.items import is_ours
 from ngram_metrics._torchmetrics.outputs import Outputs
 from ngram_metrics._torchmetrics.repeated_segments import warn_of_repeated_segments
-from ngram_metrics._torchmetrics.values import is_ours, refuse_shared_names
+from ngram_metrics._torchmetrics.values import refuse_shared_names
 from ngram_metrics.ignite.metric import Engine, Events, IgniteMetric, OutputTransform, unchanged
 
 if TYPE_CHECKING:

@@ -1,25 +1,36 @@
-"""The base classes of the metrics in ``ngram_metrics.ignite``, which wrap the accumulator."""
+"""The base classes of the metrics in ``ngram_metrics.ignite``: ``CountingMetric`` as metrics of ignite."""
 
 from __future__ import annotations
 
 import functools
 import operator
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from typing import Any, Literal, TypeAlias, cast, get_args
 from weakref import WeakKeyDictionary, WeakSet
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.basics.option_checks import check_choice
-from ngram_metrics._core.scoring.scorer import Value, rename_values
+from ngram_metrics._core.scoring.counting_metric import CountingMetric
+from ngram_metrics._core.scoring.counts import Counts
+from ngram_metrics._core.scoring.exchange import (
+    Saved,
+    current_rank,
+    gather_counts,
+    gather_vectors,
+    number_digest,
+    pack,
+    unpack,
+)
+from ngram_metrics._core.scoring.items import Item, computes_several, is_scored_value
+from ngram_metrics._core.scoring.scorer import Scorer, rename_values
 from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.messages import warn_user
-from ngram_metrics._torchmetrics.accumulator import Accumulator, changed_settings
-from ngram_metrics._torchmetrics.states import State, gather_buffers
-from ngram_metrics._torchmetrics.values import Item, computes_several, is_scored_value
 
 try:
     from ignite import distributed as idist
@@ -43,11 +54,6 @@ ResultMode: TypeAlias = Literal["flatten", "named", "both"]
 CPU = torch.device("cpu")
 #: The metrics with ignite's keys that are attached to each engine.
 _attached: WeakKeyDictionary[Engine, WeakSet[KeyedIgniteMetric]] = WeakKeyDictionary()
-#: Attributes of the accumulator that an ignite metric has too.
-_OF_THE_ACCUMULATOR = {
-    *("higher_is_better", "scorer", "average", "confidence", "device", "signature", "details", "has_one_reference"),
-    *("segment_rows", "suffixes"),
-}
 
 
 def unchanged(output: object) -> object:
@@ -58,13 +64,6 @@ def unchanged(output: object) -> object:
 def _gather_ranks(tensor: Tensor, group: object = None) -> Tensor:
     """Return the tensors of all ranks as one. Some of ignite's backends are not in torch.distributed."""
     return cast(Tensor, idist.all_gather(tensor))
-
-
-_gather_buffers = functools.partial(gather_buffers, gather=_gather_ranks)
-
-
-def _is_distributed() -> bool:
-    return idist.get_world_size() > 1
 
 
 def _combine(name: str) -> Callable[..., MetricsLambda]:
@@ -84,11 +83,12 @@ def _combine(name: str) -> Callable[..., MetricsLambda]:
     return combine_one_value
 
 
-class IgniteMetric(Metric):
-    """Counts batches in the states of an accumulator, and scores their sum, their mean, or each segment."""
+class IgniteMetric(CountingMetric, Metric):
+    """Counts batches, and scores their sum, their mean, or each segment."""
 
     #: What ``update`` takes, by the names in a dict.
     required_output_keys: tuple[str, ...] = ("y_pred", "y")
+    higher_is_better = True
     #: The error of ``compute`` before any data, with the name of the class.
     _no_data = "{} must have at least one example before it can be computed."
 
@@ -100,23 +100,36 @@ class IgniteMetric(Metric):
 
     def __init__(
         self,
-        accumulator: Accumulator[Any],
+        scorer: Scorer,
+        confidence: float | None,
+        device: str | torch.device,
         output_transform: OutputTransform,
         metrics_result_mode: ResultMode = "both",
+        groups: Sequence[str] = (),
     ) -> None:
         check_choice("metrics_result_mode", metrics_result_mode, get_args(ResultMode))
-        accumulator.distributed_available_fn, accumulator.dist_sync_fn = _is_distributed, _gather_buffers
-        self._accumulator = accumulator
-        self._scores_no_data, self._returns_tensors = False, accumulator.average == "none"
+        self._begin(scorer, confidence, groups)
+        self.device = torch.device(device)
+        self._scores_no_data, self._returns_tensors = False, scorer.average == "none"
         # Without skip_unrolling ignite would pass two lists of tensors to update pair by pair.
-        super().__init__(output_transform, accumulator.device, skip_unrolling=True)
+        super().__init__(output_transform, self.device, skip_unrolling=True)
         # An attribute, because older versions of ignite lack this argument.
         self._metrics_result_mode = metrics_result_mode
 
-    def __getattr__(self, attr: str) -> Any:
-        """Return an attribute of the accumulator."""
-        # ignite's Metric.__getattr__ would turn any of these into a MetricsLambda, even the signature.
-        return getattr(self._accumulator, attr) if attr in _OF_THE_ACCUMULATOR else super().__getattr__(attr)
+    def _joined(self) -> Counts:
+        if idist.get_world_size() == 1:
+            return self._counts
+        joined = gather_counts(
+            lambda: pack(self._digest(), Saved(self._counts, current_rank())),
+            lambda packed: unpack(packed, self._digest(), self._empty).counts,
+            self.confidence,
+            functools.partial(gather_vectors, gather=_gather_ranks),
+            self.device,
+        )
+        return self._send(joined)
+
+    def _digest(self) -> NDArray[np.int64]:
+        return number_digest(self.describe_settings())
 
     def __getitem__(self, index: object) -> MetricsLambda:
         """Return a metric of one value, such as ``metric["rougeL_fmeasure"]``.
@@ -128,11 +141,11 @@ class IgniteMetric(Metric):
 
     def __repr__(self) -> str:
         """Show the settings that differ from the defaults."""
-        return f"ngram_metrics.ignite.{type(self).__name__}({changed_settings(self._accumulator, type(self))})"
+        return f"ngram_metrics.ignite.{type(self).__name__}({self.changed_settings()})"
 
     def reset(self) -> None:
         """Forget all batches."""
-        self._accumulator.reset()
+        self._counts = self._send(self._empty)
 
     def update(
         self, output: tuple[Hypotheses, References] | Mapping[str, Hypotheses | References], *others: object
@@ -157,8 +170,7 @@ class IgniteMetric(Metric):
             raise ValueError(
                 f"nb of candidates should be equal to nb of reference lists ({' != '.join(map(str, lengths))})"
             )
-        # The method of the class skips torchmetrics' wrapper: ignite needs neither its cache nor its synchronization.
-        type(self._accumulator).update(self._accumulator, *parts)
+        self._counts = self._add_batch(*parts)
 
     def compute(self) -> Computed:
         """Return the score of all batches since the last reset. The scores of average none are in order of ranks.
@@ -166,7 +178,10 @@ class IgniteMetric(Metric):
         Raises:
             NotComputableError: no data yet, except for micro BLEU.
         """
-        result = self._accumulator.call_synced(self._compute_synced)
+        counts = self._joined()
+        if counts.is_empty and not self._scores_no_data:
+            raise NotComputableError(self._no_data.format(type(self).__name__))
+        result = self._value(counts)
         if self._returns_tensors:
             return result
         if not isinstance(result, dict):
@@ -174,11 +189,6 @@ class IgniteMetric(Metric):
         # Copy all numbers at once, because each copy waits for the device.
         numbers: list[float] = torch.stack(list(result.values())).tolist()
         return dict(zip(result, numbers, strict=True))
-
-    def _compute_synced(self) -> Value:
-        if not self._scores_no_data and int(self._accumulator.segments.sum()) == 0:
-            raise NotComputableError(self._no_data.format(type(self).__name__))
-        return type(self._accumulator).compute(self._accumulator)
 
     def completed(self, engine: Engine, name: str) -> None:
         """Write the value to ``engine.state.metrics``, or several values as ``metrics_result_mode`` says."""
@@ -196,12 +206,15 @@ class IgniteMetric(Metric):
         """Return values by their names in an engine. These begin with ``name``."""
         return rename_values(name, values, self.scorer)
 
-    # ignite saves and loads attributes named by _state_dict_all_req_keys; here the accumulator has the states.
+    # ignite saves and loads attributes by their names. Counts are packed with their settings instead.
     def _state_dict_per_rank(self) -> OrderedDict[str, Tensor]:
-        return OrderedDict(self._accumulator.saved_states())
+        return OrderedDict(counts=torch.from_numpy(pack(self._digest(), Saved(self._counts, current_rank()))))
 
-    def _load_state_dict_per_rank(self, state_dict: Mapping[str, State]) -> None:
-        self._accumulator.load_states(state_dict)
+    def _load_state_dict_per_rank(self, state_dict: Mapping[str, Tensor]) -> None:
+        counts, saved_on = unpack(state_dict.get("counts"), self._digest(), self._empty)
+        if self._begins_empty(counts, saved_on, current_rank()):
+            counts = self._empty
+        self._counts = self._send(counts)
 
 
 # ignite's own operators would fail only in compute, after the whole run.
@@ -249,7 +262,3 @@ class IgniteValue(Item, MetricsLambda):
         self.whole, self.value = whole, value
         super().__init__(operator.itemgetter(value))
         self.args = [whole]  # MetricsLambda.__init__ would reset it
-
-    @property
-    def _accumulator(self) -> Accumulator:
-        return self.whole._accumulator

@@ -10,10 +10,10 @@ import torch
 from metrics.cases import CASES, FUNCTIONS, Batch, Case, assert_same, each_metric, joined, named_pairs
 from metrics.trainers import Batches, LightningModule, callbacks, trainer
 from torchmetrics import MetricCollection
-from torchmetrics.text import BLEUScore
+from torchmetrics.metric import CompositionalMetric
 from torchmetrics.wrappers import Running
 
-from ngram_metrics import Bleu, GroupedMetric
+from ngram_metrics import Bleu, GroupedMetric, ROUGEScore
 from ngram_metrics.functional import bleu_score
 
 
@@ -34,25 +34,32 @@ def test_torch_jit_script_takes_a_metric(metric: type, average: str):
     torch.jit.script(metric(average=average))
 
 
-def _of_one_value(case: Case, metric: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """An item or a composition of a metric, and its value from that of the metric."""
-    computed = case.value("macro")
-    if isinstance(computed, dict):
-        name = next(iter(computed))
-        return metric[name], lambda value: value[name]
-    return abs(1 - 2 * metric), lambda value: (1 - 2 * value).abs()
+def _name_of_value(case: Case) -> str:
+    """The name of the first of several values."""
+    return next(iter(case.value("macro")))
 
 
 each_score_of_the_corpus = pytest.mark.parametrize(
     ("case", "average"), named_pairs(lambda case, average: average != "none")
 )
+each_of_several_values = pytest.mark.parametrize(
+    ("case", "average"),
+    named_pairs(lambda case, average: average != "none" and isinstance(case.value("macro"), dict)),
+)
 
 
-@pytest.mark.parametrize("is_whole", [True, False], ids=["whole", "one value"])
 @each_score_of_the_corpus
-def test_running(case: Case, average: str, is_whole: bool):
-    metric = case.make(average)
-    metric, value_of = (metric, lambda value: value) if is_whole else _of_one_value(case, metric)
+def test_running(case: Case, average: str):
+    _check_running(case, average, case.make(average), lambda value: value)
+
+
+@each_of_several_values
+def test_running_of_one_value(case: Case, average: str):
+    name = _name_of_value(case)
+    _check_running(case, average, case.make(average)[name], lambda value: value[name])
+
+
+def _check_running(case: Case, average: str, metric: Any, value_of: Callable[[Any], Any]) -> None:
     running = pickle.loads(pickle.dumps(Running(metric, window=2)))
     for seen, batch in enumerate(case.batches, 1):
         assert_same(running(*batch), value_of(case.value(average, [batch])))
@@ -62,16 +69,25 @@ def test_running(case: Case, average: str, is_whole: bool):
     assert_same(running.compute(), value_of(case.value(average, case.batches[:1])))
 
 
-@each_score_of_the_corpus
+@each_of_several_values
 def test_one_value_is_merged_and_changed_in_place(case: Case, average: str):
-    (first, value_of), (second, _) = (_of_one_value(case, case.filled(average, [batch])) for batch in case.batches[:2])
+    name = _name_of_value(case)
+    first, second = (case.filled(average, [batch])[name] for batch in case.batches[:2])
     assert hash(first) == hash(first)
     assert first.state_dict() == {}
     first.merge_state(second)
-    assert_same(first.compute(), value_of(case.value(average, case.batches[:2])))
+    assert_same(first.compute(), case.value(average, case.batches[:2])[name])
     value = first(*case.batches[2])
     value.mul_(100)
-    assert_same(first._forward_cache, value_of(case.value(average, case.batches[2:3])))
+    assert_same(first._forward_cache, case.value(average, case.batches[2:3])[name])
+
+
+def test_one_value_of_other_settings_is_not_merged():
+    first, second = (ROUGEScore(use_stemmer=stems)["rougeL_fmeasure"] for stems in (False, True))
+    for metric in (first, second):
+        metric.update(["the cats sat"], ["the cat sat"])
+    with pytest.raises(ValueError, match="other settings than this ROUGEScore"):
+        first.merge_state(second)
 
 
 def test_equal_compositions_count_by_themselves_in_a_collection():
@@ -84,9 +100,20 @@ def test_equal_compositions_count_by_themselves_in_a_collection():
     assert len(metrics.compute_groups) == 3
 
 
-def test_a_composition_with_a_metric_of_torchmetrics_has_no_states():
+def test_arithmetic_is_torchmetrics_own():
+    """It has no states of its own, so it cannot be merged, and ``Running`` refuses it."""
+    metric = 100 * Bleu()
+    assert type(metric) is CompositionalMetric
+    batch = ["the cat sat on the mat"], ["the cat sat on a mat"]
+    expected = 100 * bleu_score(*batch)
+    assert metric(*batch) == expected == metric.compute()
+    metric.reset()
+    metric.update(*batch)
+    assert metric.compute() == expected
     with pytest.raises(ValueError, match="full_state_update"):
-        Running(Bleu() + BLEUScore(), window=2)
+        Running(metric, window=2)
+    with pytest.raises(RuntimeError, match="``merge_state`` is not supported"):
+        metric.merge_state(100 * Bleu())
 
 
 #: Metrics of one value on one kind of input go into one collection: Lightning logs numbers.

@@ -20,7 +20,10 @@ from ngram_metrics import ignite
     [
         (Bleu(), "Bleu()"),
         (Bleu(average="none"), "Bleu(average='none')"),
-        (Bleu(smooth="none", effective_order=False), "Bleu(smooth='none', effective_order=False)"),
+        (Bleu(smooth="none", effective_order=False), "Bleu(smooth='none')"),
+        (Bleu(average="macro", effective_order=False), "Bleu(average='macro', effective_order=False)"),
+        (Bleu(smooth="smooth2"), "Bleu(smooth='add-k', smooth_value=1.0)"),
+        (Bleu(tokenizer=None, pad_id=0), "Bleu(tokenizer='none', pad_id=(0,))"),
         (ignite.Bleu(smooth="exp", tokenizer="13a"), "ngram_metrics.ignite.Bleu(smooth='exp', tokenizer='13a')"),
         (Bleu(2, weights=[1, 2], device="cpu"), "Bleu(ngram=2, weights=(1.0, 2.0))"),
         (ChrF(word_order=2, pad_id=[0, 1], confidence=0.9), "ChrF(word_order=2, pad_id=(0, 1), confidence=0.9)"),

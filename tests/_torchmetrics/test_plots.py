@@ -100,19 +100,19 @@ def test_groups_are_drawn_by_their_names():
     assert drawn == {name for name in value if not name.endswith("_fr")}
 
 
-def test_arithmetic_and_single_values_are_drawn():
-    scaled = 100 * Bleu()
-    scaled.update(*TEXT[0])
-    figure, ax = scaled.plot()
-    assert figure is ax.figure
-    assert rows(ax) == {"score": pytest.approx(float(scaled.compute()))}
-    _, ax = scaled.plot([torch.tensor(20.0), torch.tensor(30.0)])
+def test_values_of_another_scale_are_drawn():
+    """Arithmetic such as ``100 * Bleu()`` is torchmetrics' own, which draws nothing."""
+    _, ax = Bleu().plot([torch.tensor(20.0), torch.tensor(30.0)])
     assert heights(ax) == [20, 30]
     low, high = ax.get_ylim()
     assert (low, high) == (pytest.approx(19.5), pytest.approx(30.5))
+
+
+def test_a_single_value_is_drawn():
     item = ROUGEScore(rouge_keys="rougeL")["rougeL_fmeasure"]
     item.update(*TEXT[0])
-    _, ax = item.plot()
+    figure, ax = item.plot()
+    assert figure is ax.figure
     assert rows(ax) == {"rougeL_fmeasure": pytest.approx(float(item.compute()))}
 
 

@@ -5,14 +5,14 @@ of them return.
 """
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import pytest
 import torch
-from metrics.cases import KINDS_OF_STATE, PAIRS, TEXT, Batch, assert_same, joined
+from metrics.cases import KINDS_OF_STATE, PAIRS, TEXT, Batch, assert_same, joined, states_of
 from ranks import SIZE, on_ranks
 from torch import Tensor, distributed
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -79,8 +79,11 @@ def parts_of(metric: Any) -> dict[str, Tensor]:
 
 def counts_of(metric: Any) -> dict[str, Tensor]:
     """All states; rows in several tensors are as good as in one."""
-    states = getattr(metric, "_accumulator", metric).saved_states()
-    return {name: state.clone() for name, state in states.items()}
+    states = states_of(metric)
+    rows = states.get("rows")
+    if rows is not None:
+        states["rows"] = torch.cat([metric.row[None][:0], *rows])
+    return states
 
 
 class Collectives(TorchDispatchMode):
@@ -288,22 +291,26 @@ def raise_together() -> None:
     samples = torch.ones(1, 3 if is_last else 2, 4, dtype=torch.int64), torch.ones(1, 4, dtype=torch.int64)
     settings = "^the ranks have metrics with different settings: expected the same"
     kinds = "^one metric was given text and ids: expected one of them from"
-    refused: list[tuple[Any, Batch, str]] = [
-        *((Bleu(**pair[is_last]), text, settings) for pair in UNLIKE),
-        (for_ignite.Bleu(ngram=2 if is_last else 4), text, settings),
-        (NgramOverlap(average="none", pad_id=0), samples, "average 'none' expects the same number in all batches"),
+    other_samples = "average 'none' expects the same number in all batches"
+    refused: list[tuple[Callable[[], Any], Batch, str]] = [
+        *((partial(Bleu, **pair[is_last]), text, settings) for pair in UNLIKE),
+        (partial(for_ignite.Bleu, ngram=2 if is_last else 4), text, settings),
+        (partial(NgramOverlap, average="none", pad_id=0), samples, other_samples),
     ]
     for package in (ngram_metrics, for_ignite):
         for name in ("Bleu", "ROUGEScore"):
-            refused.append((getattr(package, name)(average="macro"), ids if is_last else text, kinds))
-    for metric, batch, words in refused:
+            refused.append((partial(getattr(package, name), average="macro"), ids if is_last else text, kinds))
+    for make, batch, words in refused:
+        metric, twin = make(), make()
         update(metric, batch)
         counts = counts_of(metric)
         with one_gathering(), pytest.raises(ValueError, match=words):
             metric.compute()
         torch.testing.assert_close(counts_of(metric), counts, rtol=0, atol=0)
         update(metric, batch)
-        assert int(counts_of(metric)["segments"]) == 2 * int(counts["segments"]) > 0
+        update(twin, batch)
+        update(twin, batch)
+        torch.testing.assert_close(counts_of(metric), counts_of(twin), rtol=0, atol=0)
 
 
 def test_all_ranks_raise_if_settings_kinds_or_samples_differ():

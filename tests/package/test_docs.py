@@ -24,7 +24,7 @@ from torch.utils.data import DataLoader
 import ngram_metrics
 from ngram_metrics import Bleu, ChrF
 from ngram_metrics import _cli as cli
-from ngram_metrics._core.scoring.signature import SIGNATURE_FIELDS
+from ngram_metrics._core.scoring.settings import SIGNATURE_FIELDS
 from ngram_metrics.hugging_face import Generates
 
 PARSER = doctest.DocTestParser()

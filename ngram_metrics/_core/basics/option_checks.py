@@ -77,23 +77,41 @@ def checked_number(value: object, name: str, highest: float = sys.float_info.max
     return result
 
 
-def check_confidence(confidence: float | None, average: str, resamples: int = RESAMPLES) -> None:
-    """Raise ValueError for a level that ``resamples`` are too few for, or for average none, which has no interval."""
+def checked_confidence(confidence: object, average: str) -> float | None:
+    """Return the level of a metric's intervals as ``checked_level`` does, and None unchanged.
+
+    Average none raises ValueError: it has no interval.
+    """
     if confidence is None:
-        return
-    if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
-        raise ValueError(f"confidence must be between 0 and 1, such as 0.95 (got: {confidence})")
-    # An interval leaves out at least one score at each end. The tolerance is for rounding in 1 - confidence.
-    if resamples * (1 - confidence) < 2 - 1e-9:
-        raise ValueError(
-            f"confidence must be at most {1 - 2 / resamples:g}, the highest level that {resamples} resamples have "
-            f"(got: {confidence})"
-        )
+        return None
+    level = checked_level(confidence)
     if average == "none":
         raise ValueError(
             "average='none' gives a score for each segment, and confidence an interval of the score of all: "
             "pass average='micro' or 'macro', or leave out confidence"
         )
+    return level
+
+
+def checked_level(confidence: object, resamples: int = RESAMPLES) -> float:
+    """Return the level of an interval, a number of any type, as ``float``.
+
+    Raises:
+        TypeError: not a number.
+        ValueError: not between 0 and 1, or a level that ``resamples`` are too few for.
+    """
+    if isinstance(confidence, (bool, np.bool_)) or not hasattr(confidence, "__float__"):
+        raise TypeError(f"confidence must be a number between 0 and 1, such as 0.95 (got: {confidence!r})")
+    level = float(confidence)
+    if not 0 < level < 1:
+        raise ValueError(f"confidence must be between 0 and 1, such as 0.95 (got: {confidence})")
+    # An interval leaves out at least one score at each end. The tolerance is for rounding in 1 - level.
+    if resamples * (1 - level) < 2 - 1e-9:
+        raise ValueError(
+            f"confidence must be at most {1 - 2 / resamples:g}, the highest level that {resamples} resamples have "
+            f"(got: {confidence})"
+        )
+    return level
 
 
 def exact(value: float, format_spec: str) -> str:
@@ -135,10 +153,9 @@ def fixed_pad_id(pad_id: int | Sequence[int] | None) -> int | tuple[int, ...] | 
     return ids if isinstance(pad_id, Sequence) else ids[0]
 
 
-def pad_signature(pad_id: int | Sequence[int] | None) -> dict[str, str]:
-    """Return the ids that are not tokens, for a signature."""
-    dropped = pad_ids(pad_id)
-    return {"pad": ",".join(map(str, dropped))} if dropped else {}
+def canonical_pad_id(pad_id: int | Sequence[int] | None) -> tuple[int, ...]:
+    """Return the ids that are not tokens, each once and in ascending order: neither repeats nor the order matter."""
+    return tuple(sorted(set(pad_ids(pad_id))))
 
 
 def refuse_missing_pad_id(dropped: tuple[int, ...]) -> None:

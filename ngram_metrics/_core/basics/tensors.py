@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -66,6 +66,34 @@ def copy_to(device: torch.device, *tensors: Tensor) -> list[Tensor]:
     torch.cat([tensor.flatten().view(dtype) for tensor in tensors], out=joined)
     parts = joined.to(device, non_blocking=pinned).split(sizes)
     return [part.view(tensor.dtype).view(tensor.shape) for part, tensor in zip(parts, tensors, strict=True)]
+
+
+def send_arrays(
+    named: Mapping[str, Array], rows: Sequence[Array], device: torch.device, rows_device: torch.device
+) -> tuple[dict[str, Array], list[Array]]:
+    """Send arrays to a device, and rows to another one, in one copy for each pair of devices.
+
+    What arrives on the CPU becomes a NumPy array, unless torch counts there. Floats stay on the CPU if the device has
+    no float64.
+    """
+    tensors = {name: to_tensor(array) for name, array in named.items()}
+    tensors |= {f"rows {index}": to_tensor(part) for index, part in enumerate(rows)}
+    routes: dict[tuple[torch.device, torch.device, int], list[str]] = {}
+    for name, tensor in tensors.items():
+        target = device if name in named else rows_device
+        if tensor.dtype == torch.float64 and float_dtype(target) != torch.float64:
+            target = torch.device("cpu")
+        if tensor.device != target:
+            routes.setdefault((tensor.device, target, tensor.element_size()), []).append(name)
+    for (_, target, _), names in routes.items():
+        sent = copy_to(target, *(tensors[name] for name in names))
+        tensors.update(zip(names, sent, strict=True))
+        for name in names:
+            if name not in named:
+                tensors[name] = tensors[name].clone()  # saving a view would save everything that was sent
+    arrays = {name: to_array(tensor) for name, tensor in tensors.items()}
+    parts = [arrays.pop(f"rows {index}") for index in range(len(rows))]
+    return arrays, parts
 
 
 def count_device(device: torch.device | str | None) -> torch.device | None:

@@ -64,7 +64,6 @@ from ngram_metrics._core.basics.option_checks import (
     check_booleans,
     checked_number,
     checked_order,
-    exact,
 )
 from ngram_metrics._core.scoring.measure import Layout, Measure, PairCounts
 from ngram_metrics._core.scoring.scorer import MetricEntry, Scorer
@@ -86,6 +85,8 @@ _SMOOTH_VALUES = {"smooth1": 0.1, "nltk_smooth2": 1.0, "smooth2": 1.0, "floor": 
 _ADDING = ("nltk_smooth2", "smooth2", "add-k")
 #: The smoothings that count one n-gram in an order without n-grams.
 _AS_IF_ONE_NGRAM = ("smooth1", "nltk_smooth2", "nltk_smooth3")
+#: Names of ignite for smoothings that sacrebleu has too, with their values there.
+_SAME_SMOOTHINGS: dict[str, Smoothing] = {"no_smooth": "none", "smooth2": "add-k"}
 _SMOOTH_OF_TORCHMETRICS = (
     "torchmetrics' smooth=True adds 1 to the counts of the orders above 1, as 'add-k' and 'smooth2' do, "
     "and its smooth=False is 'no_smooth'"
@@ -135,13 +136,15 @@ class BleuMeasure(Measure[BleuStatistics]):
             object.__setattr__(self, "weights", _checked_weights(self.weights, self.ngram))
         object.__setattr__(self, "layout", Layout(BleuStatistics, (self.ngram, self.ngram, None, None)))
 
-    def signature(self) -> dict[str, str]:
-        """Return the settings, the first two in sacrebleu's format."""
-        smooth: str = self.smooth
-        if smooth in MAX_SMOOTH_VALUES:
-            smooth += f"[{exact(self.smoothing_value, '.2f')}]"
-        fields = {"eff": "yes" if self.effective_order else "no", "smooth": smooth, "order": str(self.ngram)}
-        return fields if self.weights is None else {**fields, "weights": ",".join(map(str, self.weights))}
+    def settings(self) -> dict[str, object]:
+        smooth = _SAME_SMOOTHINGS.get(self.smooth, self.smooth)
+        return {
+            "ngram": self.ngram,
+            "smooth": smooth,
+            "smooth_value": self.smoothing_value if smooth in MAX_SMOOTH_VALUES else None,
+            "weights": self.weights,
+            "effective_order": self.effective_order,
+        }
 
     @property
     def smoothing_value(self) -> float:
@@ -208,15 +211,15 @@ class BleuMeasure(Measure[BleuStatistics]):
         # An added value makes an order without n-grams count.
         return precisions, totals if self.smooth in ("smooth2", "add-k") else statistics.totals
 
-    def warn_of_score(self, row: Array) -> None:
+    def warn_of_score(self, row: Array, average: Average) -> None:
         """Warn if the score is 0 only because no hypothesis has an n-gram of the longest order."""
-        statistics = self.layout.unpack(to_float(row))
-        if self.effective_order or statistics.totals[-1] or self.score(statistics):
+        if self.effective_order or self.layout.unpack(row).totals[-1] or self.score_rows(row):
             return
-        if replace(self, effective_order=True).score(statistics):
+        if replace(self, effective_order=True).score_rows(row):
+            other_average = ", and average='macro' gives the mean of sentence BLEU" if average == "micro" else ""
             warn_user(
                 f"BLEU is 0 because no hypothesis has {self.ngram} tokens: effective_order=True leaves out the orders "
-                "without n-grams, ngram= sets a lower order, and average='macro' gives the mean of sentence BLEU"
+                f"without n-grams, ngram= sets a lower order{other_average}"
             )
 
     def parts(self, statistics: BleuStatistics) -> dict[str, Array]:

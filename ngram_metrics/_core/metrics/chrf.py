@@ -37,7 +37,6 @@ from ngram_metrics._core.basics.option_checks import (
     check_booleans,
     checked_number,
     checked_order,
-    exact,
 )
 from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, PairCounts, PairMeasure
 from ngram_metrics._core.scoring.scorer import MetricEntry, Scorer
@@ -72,13 +71,12 @@ class ChrfMeasure(PairMeasure[MatchStatistics]):
         object.__setattr__(self, "beta", checked_number(self.beta, "beta", MAX_NUMBER, "F is then the recall"))
         object.__setattr__(self, "layout", Layout(MatchStatistics, (self.char_order + self.word_order,) * 3))
 
-    def signature(self) -> dict[str, str]:
-        """Return the settings, all but the last in sacrebleu's format."""
+    def settings(self) -> dict[str, object]:
         return {
-            "eff": "no" if self.eps_smoothing else "yes",
-            "nc": str(self.char_order),
-            "nw": str(self.word_order),
-            "beta": exact(self.beta, "g"),
+            "char_order": self.char_order,
+            "word_order": self.word_order,
+            "beta": self.beta,
+            "eps_smoothing": self.eps_smoothing,
         }
 
     @property

@@ -42,8 +42,8 @@ class OverlapMeasure(PairMeasure[MatchStatistics]):
     def __post_init__(self) -> None:
         object.__setattr__(self, "ngram", checked_order(self.ngram))
 
-    def signature(self) -> dict[str, str]:
-        return {"order": str(self.ngram)}
+    def settings(self) -> dict[str, object]:
+        return {"ngram": self.ngram}
 
     @property
     def pair_orders(self) -> tuple[int, ...]:

@@ -40,7 +40,6 @@ from ngram_metrics._core.basics.option_checks import (
     Average,
     check_choice,
     checked_order,
-    exact,
 )
 from ngram_metrics._core.counting.batch import Batch
 from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, Measure, PairCounts, Statistics, count_pairs
@@ -103,6 +102,10 @@ class KeyedMeasure(Measure[Statistics]):
             )
         return (variant if isinstance(variant, int) else 1,)
 
+    def key_settings(self) -> dict[str, object]:
+        """Return the setting that both measures have."""
+        return {"rouge_keys": tuple(f"rouge{variant}" for variant in self.variants)}
+
     def select_key(self, key: int) -> KeyedMeasure[Statistics]:
         return replace(self, variants=self.variants[key : key + 1])  # type: ignore[type-var]  # all are dataclasses
 
@@ -133,9 +136,8 @@ class RougeMeasure(KeyedMeasure[MatchStatistics]):
         object.__setattr__(self, "variants", checked)
         object.__setattr__(self, "layout", Layout(MatchStatistics, (len(checked),) * 3))
 
-    def signature(self) -> dict[str, str]:
-        fields = {"keys": ",".join(map(str, self.variants)), "multiref": self.reducer}
-        return fields if self.alpha is None else {**fields, "alpha": exact(self.alpha, "g")}
+    def settings(self) -> dict[str, object]:
+        return {**self.key_settings(), "accumulate": self.reducer, "alpha": self.alpha}
 
     def statistics(self, batches: Sequence[AnyBatch]) -> MatchStatistics:
         counts = _count(batches, self.variants)
@@ -181,8 +183,8 @@ class MeanRougeMeasure(KeyedMeasure[RougeScores]):
         """Raise ValueError: means over references have no corpus counts."""
         raise ValueError("accumulate='avg' averages the scores of several references: expected accumulate='best'")
 
-    def signature(self) -> dict[str, str]:
-        return {"keys": ",".join(map(str, self.variants)), "multiref": "avg"}
+    def settings(self) -> dict[str, object]:
+        return {**self.key_settings(), "accumulate": "avg"}
 
     def pair_statistics(self, *counts: PairCounts) -> RougeScores:
         """Return the scores of pairs."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics._core.basics.arrays import counts_in_torch
+from ngram_metrics._core.basics.arrays import Array, counts_in_torch
+from ngram_metrics._core.basics.option_checks import whole_number
 from ngram_metrics._core.basics.tensors import copy_to, to_array, to_tensor
-from ngram_metrics._core.scoring.scorer import Counted, Scorer
+from ngram_metrics._core.scoring.counts import Counts
+from ngram_metrics._core.scoring.items import whole_metric
+from ngram_metrics._core.scoring.scorer import CountedBatch, Scorer, scorer_of
 from ngram_metrics._core.text.labels import checked_labels, list_sequence
 from ngram_metrics._core.text.messages import shortened
 
@@ -38,37 +41,70 @@ def group_indices(groups: Any, labels: Sequence[str], segments: int) -> Tensor:
     Reading indices on a device would wait for it. Instead, those out of range become the number of labels.
 
     Raises:
-        TypeError, ValueError: not one label or index for each segment; an unknown label, or an index out of range.
+        TypeError, ValueError: not one label or index for each segment; an unknown label, or an index out of range. A
+            bool or a float is no index.
     """
+    if isinstance(groups, Tensor) and (groups.is_floating_point() or groups.dtype == torch.bool):
+        raise TypeError(f"groups is {groups.dtype}: expected labels, or integers, which are indices of labels")
     if isinstance(groups, Tensor) and counts_in_torch(groups):
-        if groups.shape != (segments,) or groups.is_floating_point():
+        if groups.shape != (segments,):
             actual = f"{groups.dtype} of shape {tuple(groups.shape)}"
             raise ValueError(f"groups is {actual}: expected an integer for each of {segments} segments")
         return groups.long().where((groups >= 0) & (groups < len(labels)), len(labels))
-    index_of: dict[Hashable, int] = {label: index for index, label in enumerate(labels)}
-    index_of |= {index: index for index in range(len(labels))}
-    listed = checked_labels("groups", groups, "the batch", segments)
-    for position, label in enumerate(listed):
-        if label not in index_of:
+    index_of = {label: index for index, label in enumerate(labels)}
+    indices = np.empty(segments, np.int64)
+    for position, label in enumerate(checked_labels("groups", groups, "the batch", segments)):
+        index = index_of.get(label) if isinstance(label, str) else whole_number(label)
+        if index is None or not 0 <= index < len(labels):
             expected = f"one of {list(labels)}, or an index below {len(labels)}"
             raise ValueError(f"label {position} of groups is {shortened(label)}: expected {expected}")
-    return to_tensor(np.array([index_of[label] for label in listed], np.int64))
+        indices[position] = index
+    return to_tensor(indices)
 
 
-def sum_groups(scorer: Scorer, counted: Counted, indices: Tensor, groups: int) -> dict[str, Tensor]:
-    """Return the sums over the segments of each group, ``(groups, ...)``, by the names of a metric's states.
+def add_up_groups(scorer: Scorer, batch: CountedBatch, indices: Tensor, groups: int) -> Counts:
+    """Return the sums over the segments of each group, ``(groups, ...)``.
 
     ``indices`` has the group of each segment. If segments have several hypotheses, each hypothesis is a row.
     """
-    rows = to_tensor(counted.rows)
+    rows = to_tensor(batch.rows)
     device = rows.device if indices.is_cpu else indices.device  # indices on a device stay there
     (rows,) = copy_to(device, rows)
     (indices,) = copy_to(device, indices)
-    if counted.leading_shape is not None:
-        indices = indices[:, None].expand(counted.leading_shape).flatten()
-    terms = {"segments": torch.ones_like(indices), "row": rows}
+    if batch.leading_shape is not None:
+        indices = indices[:, None].expand(batch.leading_shape).flatten()
+
+    def add_up(terms: Tensor) -> Array:
+        return to_array(terms.new_zeros((groups, *terms.shape[1:])).index_add_(0, indices, terms))
+
+    score_sum = None
     if scorer.average == "macro":
-        terms["score_sum"] = to_tensor(scorer.measure.score_rows(to_array(rows)))
-    return {
-        name: term.new_zeros((groups, *term.shape[1:])).index_add_(0, indices, term) for name, term in terms.items()
-    }
+        score_sum = add_up(to_tensor(scorer.measure.score_rows(to_array(rows))))
+    return Counts(
+        kind=batch.kind,
+        samples=None,
+        segments=add_up(torch.ones_like(indices)),
+        reference_range=batch.reference_range,
+        row=add_up(rows),
+        score_sum=score_sum,
+    )
+
+
+def select_groups(counts: Counts, select: Callable[[Array], Array]) -> Counts:
+    """Return counts whose sums are what ``select`` takes from the sums ``(groups, ...)``."""
+    return counts._replace(
+        segments=select(counts.segments),
+        row=select(counts.row),
+        score_sum=None if counts.score_sum is None else select(counts.score_sum),
+    )
+
+
+def checked_scorer(metric: Any) -> Scorer:
+    """Return the scorer of a metric that can be counted by groups, or raise TypeError or ValueError."""
+    scorer = scorer_of(metric, "metric")
+    whole = whole_metric(metric)
+    if scorer.average == "none" or whole.confidence is not None:
+        raise ValueError(f"the metric {metric!r}: expected average 'micro' or 'macro', and no confidence")
+    if whole.groups:
+        raise ValueError(f"the metric {metric!r} has groups: expected one without")
+    return scorer

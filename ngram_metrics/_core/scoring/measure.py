@@ -13,6 +13,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from ngram_metrics._core.basics.arrays import Array, count_ngrams, namespace, to_float
+from ngram_metrics._core.basics.option_checks import Average
 
 if TYPE_CHECKING:
     from ngram_metrics._core.counting.batch import Batch
@@ -102,8 +103,8 @@ class Measure(ABC, Generic[Statistics]):
     counts_subsequences = False
 
     @abstractmethod
-    def signature(self) -> dict[str, str]:
-        """Return the settings that affect the score, by name, as strings."""
+    def settings(self) -> dict[str, object]:
+        """Return the options that affect a score, by name. Options that mean the same have one value."""
 
     @property
     def score_shape(self) -> tuple[int, ...]:
@@ -122,7 +123,7 @@ class Measure(ABC, Generic[Statistics]):
         """Return the scores ``(..., *score_shape)`` of rows ``(..., row_width)``, arrays or tensors."""
         return self.score(self.layout.unpack(to_float(rows)))
 
-    def warn_of_score(self, row: Array) -> None:
+    def warn_of_score(self, row: Array, average: Average) -> None:
         """Warn if the score of a corpus with these counts ``(row_width,)``, an array, says little; by default never."""
 
     def select_key(self, key: int) -> Measure[Statistics]:

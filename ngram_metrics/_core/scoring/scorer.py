@@ -5,6 +5,7 @@ The file of each metric makes a ``Scorer``, and everything that a user calls hol
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,12 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, get_args
 
 import numpy as np
 
-from ngram_metrics._core.basics.arrays import Array
+from ngram_metrics._core.basics.arrays import Array, at_least, namespace
 from ngram_metrics._core.basics.option_checks import Average, check_choice
+from ngram_metrics._core.scoring.counts import Counts, no_counts
 from ngram_metrics._core.scoring.measure import AnyMeasure
-from ngram_metrics._core.scoring.signature import format_signature
+from ngram_metrics._core.scoring.settings import format_signature
 from ngram_metrics._core.text.input_types import Hypotheses, References
-from ngram_metrics._core.text.messages import type_name, warn_of_no_segment
+from ngram_metrics._core.text.messages import type_name
 from ngram_metrics._core.text.reader import Reader
 from ngram_metrics._core.text.segments import Kind
 
@@ -30,13 +32,13 @@ if TYPE_CHECKING:
 Value: TypeAlias = "Tensor | dict[str, Tensor]"
 
 
-class Counted(NamedTuple):
-    """A batch as counts.
+class CountedBatch(NamedTuple):
+    """A batch as counts, with a row for each segment.
 
     Attributes:
-        rows: the packed statistics, ``(segments, fields)``, in NumPy, or a tensor where torch counts.
+        rows: the packed statistics, ``(segments, width)``, in NumPy, or a tensor where torch counts.
         kind: the kind of input; None for a batch without segments.
-        reference_range: the fewest references of a segment, negated, and the most, ``(2,)`` int64.
+        reference_range: the fewest references of a segment, negated, and the most, int64 ``(2,)``.
         leading_shape: ``(segments, samples)`` if segments have several hypotheses. Each hypothesis is then a row.
         device: the device of padded ids; None for other input.
     """
@@ -46,6 +48,11 @@ class Counted(NamedTuple):
     reference_range: Array
     leading_shape: tuple[int, ...] | None = None
     device: torch.device | None = None
+
+    @property
+    def segments(self) -> int:
+        """The number of segments."""
+        return len(self.rows) if self.leading_shape is None else self.leading_shape[0]
 
 
 @dataclass(frozen=True)
@@ -81,7 +88,7 @@ class Scorer:
         if not self.titles:
             object.__setattr__(self, "titles", {name: name for name in self.values})
 
-    def count(self, preds: Hypotheses, target: References, is_first: bool = True) -> Counted:
+    def count_batch(self, preds: Hypotheses, target: References, is_first: bool = True) -> CountedBatch:
         """Read and count a batch, or raise the errors of ``Reader.read``.
 
         ``is_first`` says whether it is the first batch: some warnings look at the texts of no other.
@@ -92,34 +99,92 @@ class Scorer:
 
         return call_outside_graphs(self._count_batch, preds, target, is_first)
 
-    def _count_batch(self, preds: Hypotheses, target: References, is_first: bool) -> Counted:
+    def _count_batch(self, preds: Hypotheses, target: References, is_first: bool) -> CountedBatch:
         """Read and count a batch in this graph, if there is one."""
         segments, batches = self.reader.read(preds, target, is_first)
         rows = self.measure.layout.pack(self.measure.statistics(batches))
         reference_range = batches[0].reference_range()
-        return Counted(rows, segments.known_kind, reference_range, segments.leading_shape, segments.device)
+        return CountedBatch(rows, segments.known_kind, reference_range, segments.leading_shape, segments.device)
 
-    def score(self, counted: Counted) -> Array:
-        """Score a batch, and warn if it has no segments.
+    def no_counts(self, groups: int | None = None, keeps_rows: bool = False) -> Counts:
+        """Return the counts of no segment. For average none and with ``keeps_rows`` the rows are kept."""
+        return no_counts(
+            self.measure.layout.row_width,
+            np.int64 if self.measure.has_counts else np.float64,
+            self.measure.score_shape if self.average == "macro" else None,
+            groups,
+            keeps_rows or self.average == "none",
+        )
+
+    def add_up(self, batch: CountedBatch, keeps_rows: bool = False) -> Counts:
+        """Return the sums of a batch. For average none and with ``keeps_rows`` the rows are kept."""
+        rows = batch.rows
+        if isinstance(rows, np.ndarray):
+            segments = np.array(len(rows), np.int64)
+        else:
+            segments = rows.new_full((), len(rows), dtype=namespace(rows).int64)  # rows may hold floats
+        samples = None
+        if self.average == "none":
+            if batch.leading_shape is not None:
+                samples = batch.leading_shape[1:]
+            elif len(rows):
+                samples = ()
+        return Counts(
+            kind=batch.kind,
+            samples=samples,
+            segments=segments,
+            reference_range=batch.reference_range,
+            row=rows.sum(0),
+            score_sum=self.measure.score_rows(rows).sum(0) if self.average == "macro" else None,
+            rows=(rows,) if keeps_rows or self.average == "none" else None,
+        )
+
+    def score(self, counts: Counts) -> Array:
+        """Score counts.
 
         Returns:
-            Scores from 0 to 1: ``score_shape``, for average none ``(segments, *score_shape)``, and then for samples
-            ``(segments, samples)``. They are a tensor where torch counts, else an array.
+            Scores from 0 to 1, ``(*groups, *score_shape)``, and for average none ``(segments, *samples,
+            *score_shape)``. They are a tensor where torch counts, else an array.
         """
-        rows, shape = counted.rows, counted.leading_shape
-        if not len(rows):
-            warn_of_no_segment()
         if self.average == "none":
-            scores = self.measure.score_rows(rows)
-            return scores if shape is None else scores.reshape(*shape, *scores.shape[1:])
+            scores = self.measure.score_rows(counts.all_rows())
+            if not counts.samples:
+                return scores
+            segments = len(scores) // max(1, *counts.samples)
+            return scores.reshape(segments, *counts.samples, *scores.shape[1:])
         if self.average == "micro":
-            row = rows.sum(0)
-            score = self.measure.score_rows(row)
-            if isinstance(row, np.ndarray):
-                self.measure.warn_of_score(row)
+            scores = self.measure.score_rows(counts.row)
+            segments = counts.segments
         else:
-            score = self.measure.score_rows(rows).sum(0) / max(1, len(rows))
-        return score if len(rows) else 0 * score + self.empty_score
+            scores = counts.score_sum
+            segments = counts.segments
+            if namespace(scores) is np and namespace(segments) is not np:
+                segments = segments.cpu().numpy()  # the device has no float64
+        divisor = segments.reshape(segments.shape + (1,) * len(self.measure.score_shape))
+        if self.average == "macro":
+            scores = scores / at_least(divisor, 1)
+        if namespace(segments) is np and segments.all():  # reading it from a device would wait
+            return scores
+        empty_score = math.nan if segments.ndim else self.empty_score
+        return namespace(scores).where(divisor > 0, scores, empty_score)
+
+    def warn_of_score(self, counts: Counts) -> None:
+        """Warn if the score of a corpus says little.
+
+        Ids on a device are not looked at: to read their counts would wait for it.
+        """
+        row = counts.row
+        if self.average == "none":
+            return
+        if namespace(row) is not np:
+            if counts.kind != "text" or row.is_cpu or row.is_meta:  # a tensor on the CPU is part of a graph
+                return
+            row = row.cpu().numpy()
+        self.measure.warn_of_score(row.reshape(-1, row.shape[-1]).sum(0), self.average)
+
+    def score_batch(self, preds: Hypotheses, target: References, is_first: bool = True) -> Array:
+        """Count and score a batch, see ``score``."""
+        return self.score(self.add_up(self.count_batch(preds, target, is_first)))
 
     def parts(self, row: Array) -> dict[str, Array]:
         """Return the parts of the score of a row by name, see ``Measure.parts``."""
@@ -156,15 +221,13 @@ class Scorer:
         """Return the metric that scores each segment of a corpus, from the same counts."""
         return replace(self, measure=self.segment_measure or self.measure, average="none")
 
-    def signature(self, references: str, kind: str, draws: Mapping[str, str]) -> str:
-        """Return everything that affects the score, in sacrebleu's format.
+    def settings(self) -> dict[str, object]:
+        """Return the options that affect the score, by name, see ``_core.scoring.settings``."""
+        return {"average": self.average, **self.reader.settings(), **self.measure.settings()}
 
-        ``references`` is the number of references per segment, such as ``1`` or ``1-4``. Before any data both it and
-        ``kind`` are ``?``. ``draws`` has the fields of resampling and of a test: numbers of draws, the seed, and so on.
-        """
-        settings = {"unit": kind, "avg": self.average}
-        settings |= {**self.reader.signature(kind), **self.measure.signature(), **draws}
-        return format_signature(settings, references)
+    def signature(self, references: str, kind: str, draws: Mapping[str, str]) -> str:
+        """Return everything that affects the score, as ``format_signature`` writes it."""
+        return format_signature(self.settings(), kind, references, draws)
 
 
 class MetricEntry(NamedTuple):

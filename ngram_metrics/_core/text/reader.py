@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
 
 from ngram_metrics._core.basics.arrays import counts_in_torch
 from ngram_metrics._core.basics.option_checks import (
+    canonical_pad_id,
     check_booleans,
     fixed_pad_id,
     pad_ids,
-    pad_signature,
     refuse_missing_pad_id,
 )
 from ngram_metrics._core.counting.batch import (
@@ -50,7 +50,6 @@ from ngram_metrics._core.text.tokenizer_option import (
     check_tokenizer,
     is_for_text_only,
     rule_of,
-    tokenizer_signature,
 )
 from ngram_metrics._core.text.word_rules import CHRF_WORDS, END_OF_TEXT, WordRule
 
@@ -98,8 +97,8 @@ class Reader(ABC):
         object.__setattr__(self, "pad_id", fixed_pad_id(self.pad_id))
 
     @abstractmethod
-    def signature(self, kind: str) -> dict[str, str]:
-        """Return the settings that affect the score of a ``kind`` of input, by name. Before any input it is ``?``."""
+    def settings(self) -> dict[str, object]:
+        """Return the options that affect a score, by name. Options that mean the same have one value."""
 
     @abstractmethod
     def _text_options(self) -> dict[str, object]:
@@ -225,9 +224,12 @@ class WordReader(Reader):
         check_tokenizer(self.tokenizer)
         super().__post_init__()
 
-    def signature(self, kind: str) -> dict[str, str]:
-        case = "lc" if self.lowercase else "mixed"
-        return {"case": case, **tokenizer_signature(self.tokenizer, kind), **pad_signature(self.pad_id)}
+    def settings(self) -> dict[str, object]:
+        return {
+            "tokenizer": "none" if self.tokenizer is None else self.tokenizer,
+            "lowercase": self.lowercase,
+            "pad_id": canonical_pad_id(self.pad_id),
+        }
 
     def _text_options(self) -> dict[str, object]:
         return {"tokenizer": self.tokenizer, "lowercase": self.lowercase}
@@ -262,9 +264,12 @@ class CharacterReader(Reader):
     words: bool = False
     pad_id: int | Sequence[int] | None = None
 
-    def signature(self, kind: str) -> dict[str, str]:
-        fields = {"case": "lc" if self.lowercase else "mixed", "space": "yes" if self.whitespace else "no"}
-        return {**fields, **pad_signature(self.pad_id)}
+    def settings(self) -> dict[str, object]:
+        return {
+            "lowercase": self.lowercase,
+            "whitespace": self.whitespace,
+            "pad_id": canonical_pad_id(self.pad_id),
+        }
 
     def _text_options(self) -> dict[str, object]:
         return {"lowercase": self.lowercase, "whitespace": self.whitespace, "word_order": self.words}

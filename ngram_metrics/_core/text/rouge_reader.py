@@ -21,7 +21,7 @@ from numbers import Integral
 
 import numpy as np
 
-from ngram_metrics._core.basics.option_checks import check_id, pad_signature
+from ngram_metrics._core.basics.option_checks import canonical_pad_id, check_id
 from ngram_metrics._core.counting.batch import (
     END_OF_SENTENCE,
     Batch,
@@ -42,11 +42,9 @@ from ngram_metrics._core.text.stemmer import rouge_stem
 from ngram_metrics._core.text.tokenizer_option import (
     batch_tokenizer,
     call_each,
-    callable_name,
     check_tokenizer,
     reads_text_as_it_is,
     rule_of,
-    tokenizer_signature,
 )
 from ngram_metrics._core.text.word_rules import ROUGE_WORDS, rouge_text
 
@@ -109,26 +107,16 @@ class RougeReader(Reader):
                 raise TypeError(f"sentence_separator_id is {shortened(separator)}: expected an integer or None")
             check_id(int(separator), "sentence_separator_id")
 
-    def signature(self, kind: str) -> dict[str, str]:
-        """Return the settings that affect the score. ``rule`` is rouge_score's rule."""
-        rule = "none" if reads_text_as_it_is(self.tokenizer) else "rule"
-        fields = {"norm": rule if self.normalizer is None else callable_name(self.normalizer)}
-        words = tokenizer_signature(self.tokenizer, kind)
-        fields |= {"tok": "rule"} if words and self.tokenizer is None else words
-        fields["stem"] = "porter-nltk" if self.use_stemmer else "no"
-        if self.sentences:
-            fields["split"] = self._name_splitter()
-        if self.sentence_separator_id is not None:
-            fields["sep"] = str(self.sentence_separator_id)
-        return {**fields, **pad_signature(self.pad_id)}
-
-    def _name_splitter(self) -> str:
-        """Return what a signature says of the ``sentence_splitter``."""
-        if self.sentence_splitter is None:
-            return "lines"
-        if isinstance(self.sentence_splitter, SentenceSeparator):
-            return self.sentence_splitter.signature()
-        return callable_name(self.sentence_splitter)
+    def settings(self) -> dict[str, object]:
+        separator = self.sentence_separator_id
+        return {
+            "use_stemmer": self.use_stemmer,
+            "normalizer": self.normalizer,
+            "tokenizer": self.tokenizer,  # None is rouge_score's rule, and "none" splits at whitespace
+            "sentence_splitter": self.sentence_splitter,
+            "sentence_separator_id": None if separator is None else int(separator),
+            "pad_id": canonical_pad_id(self.pad_id),
+        }
 
     def _text_options(self) -> dict[str, object]:
         return {name: getattr(self, name) for name in ("use_stemmer", "normalizer", "tokenizer", "sentence_splitter")}

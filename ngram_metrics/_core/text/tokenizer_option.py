@@ -14,6 +14,8 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
+import numpy as np
+
 from ngram_metrics._core.text.foreign_values import sequence_advice
 from ngram_metrics._core.text.messages import NameOf, shortened, type_name
 from ngram_metrics._core.text.word_rules import RULES, WordRule
@@ -77,10 +79,8 @@ def is_for_text_only(option: object) -> bool:
     return not (option is None or option is False or isinstance(option, str))
 
 
-def tokenizer_signature(tokenizer: Any, kind: str = "text") -> dict[str, str]:
-    """Return the name of a tokenizer and the version of its package, for the signature of a ``kind`` of input."""
-    if kind in ("tokens", "ids"):
-        return {}
+def tokenizer_signature(tokenizer: Any) -> dict[str, str]:
+    """Return the name of a tokenizer, ``tok``, and the version of its package, for a signature."""
     if tokenizer is None:
         return {"tok": "none"}
     if isinstance(tokenizer, str):
@@ -108,14 +108,18 @@ def tokenizer_signature(tokenizer: Any, kind: str = "text") -> dict[str, str]:
 def callable_name(function: object) -> str:
     """Return the qualified name of a function or of a callable's class. A partial adds its arguments."""
     if isinstance(function, partial):
-        fixed = [("", value) for value in function.args] + [
-            (f"{name}=", value) for name, value in function.keywords.items()
-        ]
-        settings = (name + (callable_name(value) if callable(value) else repr(value)) for name, value in fixed)
-        return f"{callable_name(function.func)}({','.join(settings)})"
+        arguments = [_show_argument(value) for value in function.args]
+        arguments += [f"{name}={_show_argument(value)}" for name, value in sorted(function.keywords.items())]
+        return f"{callable_name(function.func)}({','.join(arguments)})"
     named = function if hasattr(function, "__qualname__") else type(function)
     module = getattr(named, "__module__", None)  # built-in methods have no module
     return f"{module}.{named.__qualname__}" if module else named.__qualname__
+
+
+def _show_argument(value: object) -> str:
+    if isinstance(value, np.generic):
+        value = value.item()  # a numpy number equals the Python number
+    return callable_name(value) if callable(value) else repr(value)
 
 
 def _digest(tokenizer: Any) -> str:

@@ -37,7 +37,7 @@ def check_hits(pairs):
     """Summaries have the hits of the walks."""
     batch = [(separated(hypothesis), [separated(reference)]) for hypothesis, reference in pairs]
     expected = [walked_hits(hypothesis, reference) for hypothesis, reference in pairs]
-    assert SUMMARIES.count(*apart(batch)).rows[:, 0].tolist() == expected
+    assert SUMMARIES.count_batch(*apart(batch)).rows[:, 0].tolist() == expected
 
 
 def separated(summary):

@@ -47,7 +47,7 @@ def measures(draw, smoothings=SMOOTHINGS, weighted=True):
 
 def scored(measure, batch, average):
     scorer = Scorer(WordReader(), measure, average, {"bleu": ()})
-    return scorer.score(scorer.count(*apart(batch)))
+    return scorer.score_batch(*apart(batch))
 
 
 def micro(measure, batch):
@@ -60,7 +60,7 @@ def segment_scores(measure, batch):
 
 def statistics(measure, batch):
     """The counts of each segment."""
-    return measure.layout.unpack(Scorer(WordReader(), measure, "micro", {}).count(*apart(batch)).rows)
+    return measure.layout.unpack(Scorer(WordReader(), measure, "micro", {}).count_batch(*apart(batch)).rows)
 
 
 @given(batches, measures())

@@ -39,12 +39,12 @@ settings = st.fixed_dictionaries(
 
 def scored(batch, average, **options):
     scorer = make_chrf(**options, average=average)
-    return scorer.score(scorer.count(*apart(batch))).tolist()
+    return scorer.score_batch(*apart(batch)).tolist()
 
 
 def counts(batch, **options):
     """Matches, n-grams of the hypothesis, and of the reference, of each segment with its best reference."""
-    return np.split(make_chrf(**options).count(*apart(batch)).rows, 3, 1)
+    return np.split(make_chrf(**options).count_batch(*apart(batch)).rows, 3, 1)
 
 
 @given(batches, settings)

@@ -40,8 +40,8 @@ batches = st.lists(st.tuples(summaries, st.lists(summaries, min_size=1, max_size
 def scores_and_rows(measure, batch, average="none", **options):
     """For each segment and key precision, recall and F, and the packed counts."""
     scorer = Scorer(RougeReader(**options), measure, average, {})
-    counted = scorer.count(*apart(batch))
-    return scorer.score(counted), counted.rows
+    counted = scorer.count_batch(*apart(batch))
+    return scorer.score(scorer.add_up(counted)), counted.rows
 
 
 def segment_scores(measure, batch, **options):

@@ -66,7 +66,7 @@ batches = st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=4)), mi
 
 
 def rows_of(scorer, batch):
-    return scorer.count(*apart(batch)).rows
+    return scorer.count_batch(*apart(batch)).rows
 
 
 def with_averages(scorer):
@@ -77,7 +77,7 @@ def with_averages(scorer):
 
 def score_by_average(scorer, batch):
     """The scores as none, macro and, if the measure has counts, micro."""
-    return [one.score(one.count(*apart(batch))) for one in with_averages(scorer)]
+    return [one.score_batch(*apart(batch)) for one in with_averages(scorer)]
 
 
 def subclasses(of):
@@ -113,13 +113,14 @@ def test_both_engines_count_and_score_the_same(scorers, size, data, seed, refere
     counts = [draw.randint(1, references) for _ in range(segments)]
     batch = [(document(0), [document(references // 2) for _ in range(count)]) for count in counts]
     batch.append((document(0), [[]]))  # all of its rows are padding
-    in_numpy = scorer.count(*apart(batch))
+    in_numpy = scorer.count_batch(*apart(batch))
     with crossings():  # torch counts on a CPU too while something records its operations
-        in_torch = scorer.count(*padded(batch))
+        in_torch = scorer.count_batch(*padded(batch))
     assert in_torch.rows.numpy() == pytest.approx(in_numpy.rows, rel=1e-12, abs=0)
     assert in_torch.reference_range.tolist() == in_numpy.reference_range.tolist()
     for one in with_averages(scorer):
-        assert one.score(in_torch).numpy() == pytest.approx(one.score(in_numpy), rel=1e-12, abs=0)
+        tensors, arrays = one.score(one.add_up(in_torch)), one.score(one.add_up(in_numpy))
+        assert tensors.numpy() == pytest.approx(arrays, rel=1e-12, abs=0)
 
 
 @each_scorer
@@ -237,7 +238,7 @@ SEGMENTS = [
     ],
 )
 def test_every_variant_compiles_into_one_graph(scorer):
-    counted = scorer.count(*apart(SEGMENTS))
-    counted = counted._replace(rows=torch.from_numpy(counted.rows))
+    counted = scorer.count_batch(*apart(SEGMENTS))
+    counts = scorer.add_up(counted._replace(rows=torch.from_numpy(counted.rows)))
     compiled = torch.compile(scorer.score, fullgraph=True, backend="eager")
-    assert compiled(counted).equal(scorer.score(counted))
+    assert compiled(counts).equal(scorer.score(counts))

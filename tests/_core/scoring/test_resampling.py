@@ -1,6 +1,8 @@
 """Resampled corpora: the weights, the sums, the order of rows, and the ends of an interval."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -12,7 +14,7 @@ from sacrebleu.significance import estimate_ci
 from systems import output, references
 
 from ngram_metrics import Bleu, ChrF
-from ngram_metrics._core.basics.option_checks import check_confidence
+from ngram_metrics._core.basics.option_checks import checked_level
 from ngram_metrics._core.metrics.rouge import make_rouge
 from ngram_metrics._core.scoring.paired import pair_rows, resample_scores
 from ngram_metrics._core.scoring.resampling import bootstrap_weights, clusters_of, interval, swaps
@@ -56,7 +58,7 @@ def test_a_seed_draws_what_torch_draws(seed: int):
 def test_a_resampled_score_is_that_of_the_texts_drawn(metric, peer, average: str, numbers: list[int] | None):
     """sacrebleu scores the corpora themselves, each segment or document as often as it was drawn."""
     scorer = metric(average=average).scorer
-    rows, measure = scorer.count(OUTPUT, REFERENCES).rows, scorer.measure
+    rows, measure = scorer.count_batch(OUTPUT, REFERENCES).rows, scorer.measure
     clusters = pair_rows(measure, average, rows[:, None], None if numbers is None else np.array(numbers))
     (scores,) = resample_scores([clusters], resamples=6, seed=8)
     places = _places(measure, rows, average, range(len(rows)) if numbers is None else numbers)
@@ -120,10 +122,24 @@ def test_the_ends_are_the_scores_that_many_places_from_the_ends(confidence: floa
     assert high.item() == sorted(scores, reverse=True)[place - 1]
 
 
-@pytest.mark.parametrize("confidence", [0, 1, 0.0, 1.0, 95, -0.5, float("nan"), True, "0.95"])
+@pytest.mark.parametrize("confidence", [0, 1, 0.0, 1.0, 95, -0.5, float("nan")])
 def test_a_confidence_that_is_no_level_is_refused(confidence):
     with pytest.raises(ValueError, match=r"confidence must be between 0 and 1, such as 0\.95"):
-        check_confidence(confidence, "micro")
+        checked_level(confidence)
+
+
+@pytest.mark.parametrize("confidence", [True, np.True_, "0.95", [0.95]])
+def test_a_confidence_that_is_no_number_is_refused_as_it_was_written(confidence):
+    words = re.escape(f"confidence must be a number between 0 and 1, such as 0.95 (got: {confidence!r})")
+    with pytest.raises(TypeError, match=words):
+        checked_level(confidence)
+
+
+@pytest.mark.parametrize("confidence", [0.95, np.float32(0.95), np.float64(0.95), Fraction(19, 20), torch.tensor(0.95)])
+def test_a_confidence_may_be_a_number_of_any_type(confidence):
+    level = checked_level(confidence)
+    assert type(level) is float
+    assert level == pytest.approx(0.95, rel=1e-7)
 
 
 @pytest.mark.parametrize("resamples", [1, 2, 3, 1000])

@@ -19,9 +19,9 @@ def test_the_largest_and_the_smallest_settings_give_scores_from_0_to_1(weights, 
     options = {"ngram": 2, "weights": weights, "smooth": smooth, "smooth_value": value}
     scorer = make_bleu(**options, effective_order=effective_order, average="none")
     pairs = [("a b", "a c"), ("a b", "a b"), ("a", "a b"), ("a b c d", "b a c"), ("a", "b")]
-    counted = scorer.count(*zip(*pairs, strict=True))
-    arrays = scorer.score(counted).tolist()
-    tensors = scorer.score(counted._replace(rows=torch.from_numpy(counted.rows))).tolist()
+    counted = scorer.count_batch(*zip(*pairs, strict=True))
+    arrays = scorer.score(scorer.add_up(counted)).tolist()
+    tensors = scorer.score(scorer.add_up(counted._replace(rows=torch.from_numpy(counted.rows)))).tolist()
     assert tensors == pytest.approx(arrays, rel=1e-12)
     assert all(0 <= score <= 1 for score in arrays)
 
@@ -29,9 +29,9 @@ def test_the_largest_and_the_smallest_settings_give_scores_from_0_to_1(weights, 
 @pytest.mark.parametrize("tiny", [1e-30, 1e-39, 1e-300])
 def test_tiny_settings_keep_their_ratios(tiny: float):
     added = make_bleu(ngram=2, smooth="add-k", smooth_value=tiny)
-    assert added.score(added.count(["a"], ["a"])) == 1  # k / k in the order without n-grams
+    assert added.score_batch(["a"], ["a"]) == 1  # k / k in the order without n-grams
     weighed = make_bleu(ngram=2, weights=[tiny, 1], effective_order=True)
-    assert weighed.score(weighed.count(["a", "b"], ["a", "c"])) == pytest.approx(0.5, rel=1e-12)
+    assert weighed.score_batch(["a", "b"], ["a", "c"]) == pytest.approx(0.5, rel=1e-12)
 
 
 TEXT = ["the cat sat\non the mat", "a dog ran"], [["the cat\nsat on a mat", "a cat"], ["a dog ran home"]]

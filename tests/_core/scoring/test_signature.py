@@ -32,7 +32,7 @@ SETTINGS: dict[str, list[Any]] = {
     "pad_id": [0, 1, (0, 1)],
     "ngram": [2, 3, 4, 5],
     "average": ["micro", "macro", "none"],
-    "smooth": ["no_smooth", "smooth1", "nltk_smooth2", "smooth2", "floor", "add-k", "nltk_smooth3"],
+    "smooth": ["no_smooth", "smooth1", "nltk_smooth2", "smooth2", "floor", "nltk_smooth3"],
     "smooth_value": [
         *({"smooth": "floor", "smooth_value": value} for value in (0.2, 0.001, 0.002)),
         *({"smooth": "add-k", "smooth_value": value} for value in (2, 2.0000000001)),

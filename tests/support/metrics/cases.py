@@ -4,6 +4,7 @@ What every metric must do is tested over this table. A row says with which avera
 others if slow tests run too. apis.py has the functions of the classes; ignite_cases.py has the classes for ignite.
 """
 
+import copy
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -301,14 +302,16 @@ def assert_same(actual: Any, expected: Any) -> None:
     torch.testing.assert_close(actual, expected, rtol=0, atol=1e-12, equal_nan=True)
 
 
-def states_of(metric: torchmetrics.Metric) -> dict[str, Any]:
-    """A copy of all states."""
+def states_of(metric: Any) -> dict[str, Any]:
+    """A copy of all states; of a metric for ignite what it saves."""
+    if not isinstance(metric, torchmetrics.Metric):
+        return copy.deepcopy(metric.state_dict())
     return {
         name: [one.clone() for one in state] if isinstance(state, list) else state.clone()
         for name, state in metric.metric_state.items()
     }
 
 
-def assert_same_states(metric: torchmetrics.Metric, states: Mapping[str, Any]) -> None:
+def assert_same_states(metric: Any, states: Mapping[str, Any]) -> None:
     """Bit by bit."""
     torch.testing.assert_close(states_of(metric), dict(states), rtol=0, atol=0)

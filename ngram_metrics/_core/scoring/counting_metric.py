@@ -1,0 +1,209 @@
+"""What the metrics of all frameworks share: a scorer, and the counts of all batches. It knows no framework.
+
+A class of a framework calls ``_begin`` in its constructor, replaces ``_counts`` in its ``update``, and says in
+``_joined`` how the counts of all processes are had.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ngram_metrics._core.basics.option_checks import RESAMPLES, Average, checked_confidence
+from ngram_metrics._core.basics.tensors import move_result, to_array, to_tensor
+from ngram_metrics._core.scoring.counts import Counts
+from ngram_metrics._core.scoring.groups import TOTALS, add_up_groups, group_indices, select_groups
+from ngram_metrics._core.scoring.paired import interval_ends
+from ngram_metrics._core.scoring.resampling import ENDS, SEED
+from ngram_metrics._core.scoring.scorer import Scorer, Value
+from ngram_metrics._core.scoring.settings import Settings, describe_unequal, format_references, show_changed
+from ngram_metrics._core.text.input_types import Hypotheses, References
+from ngram_metrics._core.text.messages import warn_user
+
+
+class CountingMetric:
+    """A scorer, the level of intervals, the labels of groups, and the counts of all batches."""
+
+    #: The function that makes the scorer, whose defaults ``repr`` leaves out.
+    make: ClassVar[Callable[..., Scorer] | None] = None
+
+    scorer: Scorer
+    confidence: float | None
+    #: The labels of groups that are counted separately; empty for a metric without groups.
+    groups: tuple[str, ...]
+    #: What follows the name of each value in the dict that ``compute`` returns.
+    suffixes: tuple[str, ...]
+    #: Where the counts are.
+    device: torch.device
+    #: The counts of all batches.
+    _counts: Counts
+    #: The counts of no batch.
+    _empty: Counts
+
+    def _begin(self, scorer: Scorer, confidence: float | None = None, groups: Sequence[str] = ()) -> None:
+        """Set everything but the counts, or raise TypeError or ValueError for a bad level of confidence."""
+        self.confidence = checked_confidence(confidence, scorer.average)
+        self.scorer = scorer
+        self.groups = tuple(groups)
+        if groups:
+            self.suffixes = tuple(f"_{label}" for label in (*groups, *TOTALS))
+        else:
+            self.suffixes = ("",) if confidence is None else ("", *ENDS)
+        # The last group has the segments whose index is out of range.
+        self._empty = scorer.no_counts(len(groups) + 1 if groups else None, confidence is not None)
+
+    @property
+    def average(self) -> Average:
+        """How segments become one score: ``"micro"``, ``"macro"`` or ``"none"``."""
+        return self.scorer.average
+
+    def describe_settings(self) -> dict[str, object]:
+        """Return everything that must be equal before counts are joined, by name."""
+        kept = "sums" if self._empty.rows is None else "the counts of each segment"
+        settings = {"class": type(self).__name__, **self.scorer.settings(), "kept": kept}
+        return {**settings, "groups": self.groups} if self.groups else settings
+
+    def _refuse_other_settings(self, differences: str = "") -> None:
+        raise ValueError(
+            f"these states were counted by a metric with other settings than this {type(self).__name__}: "
+            f"expected the same class, options and average{differences}"
+        )
+
+    def _refuse_unequal(self, other: Settings) -> None:
+        """Raise ValueError if another metric has other settings than this one, and name them."""
+        if differences := describe_unequal(other, self.describe_settings()):
+            self._refuse_other_settings(differences)
+
+    def _add_batch(self, preds: Hypotheses, target: References, groups: Any = None) -> Counts:
+        """Return the counts with those of a batch, or raise TypeError or ValueError."""
+        counts = self._counts
+        counted = self.scorer.count_batch(preds, target, is_first=counts.kind is None)
+        if self.groups:
+            indices = group_indices(groups, self.groups, counted.segments)
+            batch = add_up_groups(self.scorer, counted, indices, len(self.groups) + 1)
+        else:
+            batch = self.scorer.add_up(counted, counts.rows is not None)
+        is_host = isinstance(counts.row, np.ndarray)
+        if not is_host or not isinstance(batch.row, np.ndarray):
+            batch = self._send(batch)
+            if is_host is not isinstance(batch.row, np.ndarray):
+                counts = self._send(counts)  # before the first and after the last compiled update on a CPU
+        return counts.merge(batch)
+
+    def _send(self, counts: Counts) -> Counts:
+        """Return counts where those of this metric are."""
+        return counts.to(self.device)
+
+    def _value(self, counts: Counts) -> Value:
+        """Return the value of counts on the device of the metric, or values by name."""
+        if self.groups:
+            return self._group_values(counts)
+        self.scorer.warn_of_score(counts)
+        score = to_tensor(self.scorer.score(counts))
+        if self.confidence is None:
+            score = move_result(score, self.device)
+            return self.scorer.name_values(score) if len(self.scorer.values) > 1 else score
+        low = high = score
+        rows = to_tensor(counts.all_rows()).cpu().numpy()
+        if len(rows):  # without segments both ends are the score
+            ends = interval_ends(self.scorer.measure, self.average, rows, self.confidence)
+            low, high = (to_tensor(end).to(score) for end in ends)
+        parts = {}
+        for suffix, part in zip(self.suffixes, (score, low, high), strict=True):
+            parts[suffix] = self.scorer.name_values(move_result(part, self.device))
+        return {name + suffix: parts[suffix][name] for name in self.scorer.values for suffix in self.suffixes}
+
+    def _group_values(self, counts: Counts) -> dict[str, Tensor]:
+        """Return the values of each group, their mean, and the value of all segments."""
+        outside = 0 if getattr(counts.row, "is_meta", False) else int(counts.segments[-1])
+        if outside:
+            raise ValueError(f"{outside} indices of groups are out of range: expected 0 to {len(self.groups) - 1}")
+        labelled = select_groups(counts, lambda sums: sums[:-1])
+        whole = select_groups(counts, lambda sums: sums.sum(0))
+        self.scorer.warn_of_score(whole)
+        scores = move_result(to_tensor(self.scorer.score(labelled)), self.device)
+        total = move_result(to_tensor(self.scorer.score(whole)), self.device)
+        scores = torch.cat((scores, scores.nanmean(0, keepdim=True), total[None]))
+        return {
+            name + suffix: value
+            for name, values in self.scorer.name_values(scores).items()
+            for suffix, value in zip(self.suffixes, values, strict=True)
+        }
+
+    def _joined(self) -> Counts:
+        """Return the counts of all processes."""
+        raise NotImplementedError
+
+    def _begins_empty(self, counts: Counts, saved_on: tuple[int, int], here: tuple[int, int]) -> bool:
+        """Return whether saved counts are those of another rank, and warn that they are not loaded."""
+        if saved_on == here or not np.any(to_tensor(counts.segments).cpu().numpy()):
+            return False
+        names = [f"rank {rank} of {ranks}" for rank, ranks in (saved_on, here)]
+        warn_user(
+            f"this {type(self).__name__} begins empty: its saved states hold the counts of {names[0]}, and this is "
+            f"{names[1]}. Run the validation again from its start"
+        )
+        return True
+
+    def details(self) -> dict[str, Tensor]:
+        """Return the parts of the corpus score by name, from the sums over all segments, for any ``average``."""
+        row = self._joined().row
+        parts = self.scorer.parts(to_array(to_tensor(row.reshape(-1, row.shape[-1]).sum(0))))
+        return {name: to_tensor(part) for name, part in parts.items()}
+
+    @property
+    def signature(self) -> str:
+        """All settings and versions that affect the score, in sacrebleu's format. Callables appear by name.
+
+        ``nrefs`` is the number of references per segment so far, such as 1 or 1-4. It covers all processes: in a
+        distributed run, read the signature on every process.
+        """
+        return self._sign(self._joined())
+
+    def local_signature(self) -> str:
+        """Return the signature for the segments of this process, without waiting for the others."""
+        return self._sign(self._counts)
+
+    def _sign(self, counts: Counts) -> str:
+        negative, most = counts.reference_range.tolist()
+        draws = {} if self.confidence is None else {"bs": str(RESAMPLES), "seed": str(SEED)}
+        return self.scorer.signature(format_references(-negative, most), counts.kind or "?", draws)
+
+    def has_one_reference(self) -> bool:
+        """Return whether each segment of all processes has exactly one reference."""
+        return self._joined().reference_range.tolist() == [-1, 1]
+
+    def segment_rows(self) -> Tensor:
+        """Return the counts of each segment, ``(segments, fields)`` int64, of all processes, rank by rank.
+
+        Raises:
+            ValueError: the metric has neither ``confidence`` nor average none, so it keeps sums only.
+        """
+        if self._empty.rows is None:
+            raise ValueError(f"this {type(self).__name__} keeps sums only: construct it with confidence=0.95")
+        return to_tensor(self._joined().all_rows())
+
+    def changed_settings(self) -> str:
+        """Return the options that differ from the defaults of the class, as a call would pass them."""
+        make = type(self).make
+        if make is None:
+            return ""
+        settings = {**self.scorer.settings(), "confidence": self.confidence}
+        defaults = {**_default_settings(make, self.average), "confidence": None}
+        return show_changed(settings, defaults, _parameters(type(self)))
+
+
+@cache
+def _default_settings(make: Callable[..., Scorer], average: Average) -> Mapping[str, object]:
+    """Return the settings under default options. Those of BLEU depend on the average."""
+    return {**make(average=average).settings(), "average": make().average}
+
+
+def _parameters(cls: type) -> Iterable[str]:
+    return inspect.signature(cls).parameters
