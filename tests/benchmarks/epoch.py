@@ -36,6 +36,7 @@ from ignite.metrics import Bleu as IgniteBleu
 from ignite.metrics import Metric as IgniteMetric
 from ignite.metrics import Rouge as IgniteRouge
 from nltk.translate.bleu_score import corpus_bleu
+from rapidrouge.rouge_scorer import RougeScorer as RapidScorer
 from rouge_score.rouge_scorer import RougeScorer
 from rouge_score_rs.rouge_scorer import RougeScorer as RustScorer
 from sacrebleu.metrics import BLEU, CHRF
@@ -191,10 +192,10 @@ def rouge(keys: Sequence[str] = KEYS, stemmer: bool = False) -> Way:
     return in_updates(make)
 
 
-def rouge_score(keys: Sequence[str] = KEYS, stemmer: bool = False) -> Way:
+def rouge_score(keys: Sequence[str] = KEYS, stemmer: bool = False, scorer: Callable[..., Any] = RougeScorer) -> Way:
     def score(hypotheses: Texts, references: Texts) -> dict[str, float]:
-        scorer = RougeScorer(list(keys), use_stemmer=stemmer)
-        return mean(list(map(scorer.score, references, hypotheses)))
+        scores = scorer(list(keys), use_stemmer=stemmer).score
+        return mean(list(map(scores, references, hypotheses)))
 
     return at_the_end(score, first_references)
 
@@ -272,9 +273,9 @@ ROWS = [
         IN_FLOAT32,
     ),
     Row(
-        "torchmetrics CHRFScore(n_word_order=0)",
-        in_updates(lambda: ChrF(eps_smoothing=True)),
-        in_updates(lambda: CHRFScore(n_word_order=0), on_one_line),
+        "torchmetrics CHRFScore",
+        in_updates(lambda: ChrF(word_order=2, eps_smoothing=True)),
+        in_updates(CHRFScore, on_one_line),
         WITHOUT_MATCH,
         segments=512,
     ),
@@ -306,6 +307,7 @@ OF_ONE_REFERENCE = [
         at_the_end(fastchrf_segments),
     ),
     Row("rouge_score", rouge(), rouge_score(), IN_FLOAT64),
+    Row("rapidrouge", rouge(), rouge_score(scorer=RapidScorer), IN_FLOAT64),
     Row("rouge_score, stemmed", rouge(stemmer=True), rouge_score(stemmer=True), IN_FLOAT64),
     Row("rouge_score, with rougeLsum", rouge(WITH_SUMMARY), rouge_score(WITH_SUMMARY), IN_FLOAT64),
     Row("rouge-score-rs (Rust)", rouge(), rouge_score_rs(), IN_FLOAT64),
@@ -368,5 +370,6 @@ if __name__ == "__main__":
     arguments.add_argument("--segments", type=int, help="the first so many only")
     arguments.add_argument("--references", type=int, default=1, help="of each segment (%(default)s)")
     arguments.add_argument("--each", action="store_true", help="score each batch by itself")
-    packages = "sacrebleu rouge_score rouge-score-rs rouge-rust pytorch-ignite torchmetrics nltk bleuscore fastchrf"
+    packages = "sacrebleu rouge_score rapidrouge rouge-score-rs rouge-rust pytorch-ignite torchmetrics nltk"
+    packages += " bleuscore fastchrf"
     run(main, arguments, packages)
