@@ -5,8 +5,11 @@ import importlib.resources
 from types import ModuleType
 
 import pytest
-from metrics.apis import APIS, METRICS, Api, options
+from metrics.apis import APIS, Api, options
+from metrics.cases import CASES
+from torchmetrics import Metric
 
+import ngram_metrics
 from ngram_metrics._cli.arguments import parse_arguments
 from ngram_metrics._core.metrics.registry import REGISTRY, make_metric, takers_of
 from ngram_metrics._core.text.rouge_reader import SentenceSeparator
@@ -42,21 +45,40 @@ OF_IGNITE = {"smooth": "no_smooth", "average": "macro", "effective_order": False
 each_api = pytest.mark.parametrize("api", APIS.values(), ids=APIS)
 
 
+def test_every_public_metric_class_is_in_the_table_of_the_tests():
+    public = {name: getattr(ngram_metrics, name) for name in ngram_metrics.__all__}
+    classes = {name for name, value in public.items() if isinstance(value, type) and issubclass(value, Metric)}
+    in_table = {api.metric.__name__ for api in APIS.values()}
+    assert in_table == classes - {"GroupedMetric"}, "add a line to tests/support/metrics/apis.py"
+
+
+def test_every_metric_of_the_registry_is_in_the_table_of_the_tests():
+    names = {name for name, entry in REGISTRY.items() if not entry.options}  # chrF++ is chrF with an option
+    assert {*APIS} == names, (
+        "add a class to _torchmetrics/metric_classes.py and ngram_metrics/__init__.py, a function to "
+        "functional/score_functions.py and functional/__init__.py, and a line to tests/support/metrics/apis.py"
+    )
+
+
 @each_api
-def test_a_metric_of_the_registry_has_a_class_and_a_function(api: Api):
-    make = api.entry.make.__name__
-    assert api.metric, f"add a class that calls {make} to _torchmetrics/metric_classes.py and ngram_metrics/__init__.py"
-    assert api.function, f"add a function that calls {make} to functional/score_functions.py and functional/__init__.py"
+def test_every_class_has_cases_that_run_by_default(api: Api):
+    averages = [case.by_default for case in CASES if case.metric is api.metric]
+    assert any(averages), "add a row to tests/support/metrics/cases.py"
+
+
+def test_every_average_runs_by_default():
+    assert {average for case in CASES for average in case.by_default} == {"micro", "macro", "none"}
+
+
+@each_api
+def test_a_class_scores_with_the_scorer_of_its_metric(api: Api):
+    assert api.metric().scorer == api.entry.make()
 
 
 @each_api
 def test_a_metric_of_the_registry_has_a_class_for_ignite(api: Api, ignite_classes: ModuleType):
     name = api.metric.__name__
     assert name in ignite_classes.__all__, f"add {name} to ngram_metrics/ignite/__init__.py"
-
-
-def test_every_class_is_of_a_metric_of_the_registry():
-    assert {api.metric.__name__ for api in APIS.values() if api.metric} == {*METRICS}
 
 
 @each_api
