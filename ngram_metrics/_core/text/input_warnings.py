@@ -19,7 +19,7 @@ import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from itertools import chain, islice, product, repeat, starmap
+from itertools import chain, islice, product, repeat
 from typing import Any, NamedTuple
 from unicodedata import is_normalized
 
@@ -36,15 +36,26 @@ _WITHOUT_BLANKS = (
 _FIRST_BYTES = bytes([0xE0, 0xE1, *range(0xE3, 0xEA), 0xEF])
 #: Subword markers and special tokens, but not headings, comments, hunks of diffs and bars of charts.
 _MARKER = re.compile(
-    r"(?<=[^\s@])@@ |(?<!\S)▁(?=\w)|(?<=\w )##(?=\w)|</?s>|<(?:pad|bos|eos)>|\[(?:CLS|SEP|PAD)\]|<\|[\w-]+\|>"
+    r"""(?<=[^\s@])@@[ ]
+    | (?<!\S)▁(?=\w)
+    | (?<=\w[ ])[#][#](?=\w)
+    | (?<=[a-z])Ġ(?=\w) | (?<!\S)Ġ(?=\w+[ ]Ġ\w)                   # in Maltese, a word may begin with it
+    | </?s>
+    | (?<!\#include[ ])<(?:pad|unk|bos|eos|mask|cls|sep|extra_id_\d+|start_of_turn|end_of_turn)>
+    | \[(?:CLS|SEP|PAD|UNK|MASK|BOS|EOS|/?INST)\]
+    | <\|[\w-]+\|>""",
+    re.VERBOSE,
 )
 #: Every marker contains one of these parts. Searching for them is cheaper than the expression.
-_PARTS_OF_MARKERS = ("@@ ", "▁", " ##", "<", "[")
+_PARTS_OF_MARKERS = ("@@ ", "▁", " ##", "Ġ", "<", "[")
+#: Text that HTML strikes out, behind other text. A model puts ``<s>`` before a text.
+_STRUCK_OUT = re.compile(r"(?<=[^\s>])\s*<s>[^<]*</s>")
 #: How to remove a subword marker.
 _REMOVED_BY = {
     "@@ ": ", as by text.replace('@@ ', '')",
     "▁": ", as by text.replace(' ', '').replace('▁', ' ')",
     "##": ", as by text.replace(' ##', '')",
+    "Ġ": ", as by text.replace(' ', '').replace('Ġ', ' ')",
 }
 #: Frequent words of many languages that are hardly ever a whole text, such as an answer or a label.
 _WORD_OF_SENTENCES = re.compile(
@@ -136,7 +147,7 @@ def warn_of_markers(hypotheses: Sequence[str], references: Sequence[str]) -> Non
     for texts in (hypotheses[:_MANY_TEXTS], references[:_MANY_TEXTS]):
         joined = "\n".join(texts)
         if any(part in joined for part in _PARTS_OF_MARKERS):
-            markers = [marker[0] for marker in map(_MARKER.search, texts) if marker]
+            markers = [marker[0] for text in texts if (marker := _MARKER.search(_STRUCK_OUT.sub("", text)))]
             if markers and 3 * len(markers) >= len(texts):
                 warn_user(
                     f"at least a third of the texts hold {markers[0]!r}, a subword marker or special token that counts "
@@ -149,7 +160,8 @@ def warn_of_markers(hypotheses: Sequence[str], references: Sequence[str]) -> Non
 def _warn_of_words_as_texts(hypotheses: Sequence[str], references: Sequence[str]) -> None:
     """Warn if the texts look like the words of one sentence: frequent words, or a full stop only after the last one.
 
-    Answers and labels of one word do not, and neither do texts in scripts without spaces between words.
+    Answers and labels of one word do not, even if they are such words, because then most of them are. Neither do texts
+    in scripts without spaces between words.
     """
     if not (_are_words(hypotheses) and _are_words(references)):
         return
@@ -159,7 +171,8 @@ def _warn_of_words_as_texts(hypotheses: Sequence[str], references: Sequence[str]
         return
     ends = [[_ends_sentence(word) for word in side] for side in (hypotheses, references)]
     frequent = sum(_WORD_OF_SENTENCES.fullmatch(word) is not None for word in words)
-    if 8 * frequent >= len(words) or all(side[-1] and not any(side[:-1]) for side in ends):
+    has_frequent_words = len(words) <= 8 * frequent and 3 * frequent <= 2 * len(words)
+    if has_frequent_words or all(side[-1] and not any(side[:-1]) for side in ends):
         warn_user(
             "each text is one word, which is read as a segment by itself, and together they look like the words of one "
             f"sentence: {_SENTENCE_FORM}"
@@ -197,34 +210,36 @@ def transposition_hint(preds: Sequence[object], target: Sequence[object]) -> str
 def _warn_of_transposed_references(
     hypotheses: Sequence[str], references: Sequence[str], reference_counts: Sequence[int]
 ) -> None:
-    """Warn if the items of ``target`` are sacrebleu's streams: the first text of each belongs to the first hypothesis.
+    """Warn if the items of ``target`` are streams: the first text of each item belongs to the first hypothesis.
 
-    They are if each segment has as many references as there are hypotheses, and each text is more than twice as similar
-    (Jaccard) to the hypothesis at its position as to any other hypothesis and to the other texts of its stream. Correct
-    references fail at the first or second text.
+    sacrebleu takes references so, and torch's default collate function makes batches so. It shows only if there are
+    as many items as texts in each. Then the texts resemble the hypothesis at their position more than twice as much as
+    that of their item, and texts at one position resemble each other more than twice as much as those of one item.
     """
     size = len(hypotheses)
     if not 2 <= size <= _STREAMS or any(count != size for count in reference_counts):
         return
-
-    def is_of_its_position(stream: int, position: int) -> bool:
-        stream_texts = references[stream * size : (stream + 1) * size]
-        text = stream_texts[position]
-        likeness = _likeness(text, hypotheses[position])
-        sides = (stream_texts, hypotheses)
-        others = (other for texts in sides for index, other in enumerate(texts) if index != position)
-        return all(likeness > 2 * _likeness(text, other) for other in others)
-
-    if all(starmap(is_of_its_position, product(range(size), repeat=2))):
+    hypothesis_words = [set(text.split()) for text in hypotheses]
+    words = [set(text.split()) for text in references]
+    items = [words[first : first + size] for first in range(0, size * size, size)]
+    # A text whose position is that of its item belongs to the same hypothesis either way.
+    others = [(item, position) for item, position in product(range(size), repeat=2) if item != position]
+    as_given = sum(_likeness(items[item][position], hypothesis_words[item]) for item, position in others)
+    as_streams = sum(_likeness(items[item][position], hypothesis_words[position]) for item, position in others)
+    if as_streams <= 2 * as_given:
+        return
+    inside_items = sum(_likeness(items[item][position], items[item][item]) for item, position in others)
+    at_positions = sum(_likeness(items[item][position], items[position][position]) for item, position in others)
+    if at_positions > 2 * inside_items:
         warn_user(
             "each item of target has a text for every hypothesis, in their order, as sacrebleu's streams of references "
-            "have: an item of target is the references of one segment. Pass list(zip(*target))"
+            "and batches of torch's default collate function have: an item of target is the references of one segment. "
+            "Pass list(zip(*target))"
         )
 
 
-def _likeness(first: str, second: str) -> float:
-    words = set(first.split())
-    others = set(second.split())
+def _likeness(words: set[str], others: set[str]) -> float:
+    """Return the share of the words of both texts that they have in common (Jaccard)."""
     return len(words & others) / max(1, len(words | others))
 
 

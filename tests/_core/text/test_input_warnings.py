@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.utils.data import DataLoader
 from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu, ChrF, GroupedMetric, ROUGEScore, evaluate, functional, mbr
@@ -39,6 +40,15 @@ MARKED = [
     (["the cat</s>", "a dog", "it rains"], "'</s>'", "$"),
     (["the cat <pad> <pad>"], "'<pad>'", "$"),
     (["[CLS] the cat [SEP]"], r"'\[CLS\]'", "$"),
+    (["the Ġcat Ġsat"], "'Ġ'", r", as by text.replace\(' ', ''\).replace\('Ġ', ' '\)$"),
+    (["theĠcatĠsat", "a dog", "it rains"], "'Ġ'", ".*$"),
+    *(
+        ([f"the cat {token}", "a dog", "it rains"], re.escape(repr(token)), "$")
+        for token in ("<unk>", "<eos>", "<mask>", "<end_of_turn>", "<extra_id_17>", "[UNK]", "[MASK]", "[/INST]")
+    ),
+    (["<s>the cat</s>"], "'<s>'", "$"),
+    (["the cat</s><s>a dog</s>"], "'</s>'", "$"),
+    (["the cat</s> <pad>"], "'</s>'", "$"),
     (["the cat<|im_end|>"] * 2 + ["a dog"] * 4, r"'<\|im_end\|>'", "$"),
 ]
 OTHERS = ["the dog sat down on the grass"] * 6
@@ -171,7 +181,10 @@ ORDINARY = [
     same("@@ -1,3 +1,4 @@ def f():", "@@@ -1 -1 +1 @@@ x", "@@count = 1", "a@@b"),
     same("x = 1  ##comment", "#define F(a, b) a##b", "a < b > c", "x[0] <| y", "vector<string> s;"),
     same("▁▂▃▅▂▇", "cpu ▁▂▃", "▁", "a ▁ b"),
-    same("[1] siehe [SEPT]", "<p>Größe</p>", "<unk> token", "[MASK]"),
+    same("[1] siehe [SEPT]", "<p>Größe</p>", "<unknown> token", "[mask]"),
+    same("it was <s>20</s> now 15 euros", "it was <s>20</s>", "<b>now</b> only <s>20</s> 15"),
+    same("#include <pad>", "#include <mask>"),
+    same("Ġimgħa", "il-Ġimgħa t-Tajba", "Ġorġ u Ġanni", "L-AĠENZIJA"),
     same("the cat sat on the mat", "no </s>", "it is a dog", "it rains"),
     # Answers and labels of one word.
     same("yes", "no", "yes", "no", "maybe", "unknown"),
@@ -182,6 +195,8 @@ ORDINARY = [
     same("der", "die", "das", "der"),
     same("on", "off", "a", "b", "to", "is", "und", "de", "es"),
     same("cat", "dog", "bird", "fish"),
+    (["on", "with", "from", "that"], ["on", "with", "that", "from"]),
+    same("the", "of", "was", "with", "it"),
     same("good.", "bad.", "fine.", "right."),
     same("the", "cat", "sat"),
     same("the cat", "sat", "on", "the"),
@@ -275,7 +290,8 @@ STREAMS = [
 def test_streams_of_references_are_warned_of_once(size):
     streams = [stream[:size] for stream in STREAMS[:size]]
     hypotheses = ["the cat sat on a mat", "a dog ran off fast", "she reads books"][:size]
-    with pytest.warns(UserWarning, match=r"as sacrebleu's streams of references have: .* Pass list\(zip\(") as warned:
+    words = r"as sacrebleu's streams of references and batches .* have: .* Pass list\(zip\("
+    with pytest.warns(UserWarning, match=words) as warned:
         ngram_overlap(hypotheses, streams)
     assert len(warned) == 1
     right = list(zip(*streams, strict=True))
@@ -289,6 +305,24 @@ def test_streams_of_references_are_warned_of_once(size):
     ngram_overlap(hypotheses, [[""] * size] * size)
     # Nor where the texts of an item are more like one another than like a hypothesis.
     ngram_overlap(["a b", "c d"], [["a b p q r s", "c d p q r s"]] * 2)
+
+
+def list_each(samples):
+    """A batch with the references of each segment in a list, as the pages collate them."""
+    return tuple(map(list, zip(*samples, strict=True)))
+
+
+def test_references_that_the_default_collate_function_transposed_are_warned_of():
+    segments = [
+        ("the cat sat on the mat today", ["the cat sat on the mat", "a cat sat there"]),
+        ("a dog ran home very fast", ["the dog ran home fast", "a dog ran"]),
+    ]
+    hypotheses, transposed = next(iter(DataLoader(segments, 2)))
+    with pytest.warns(UserWarning, match="batches of torch's default collate function have"):
+        ngram_overlap(hypotheses, transposed)
+    hypotheses, right = next(iter(DataLoader(segments, 2, collate_fn=list_each)))
+    assert list(zip(*transposed, strict=True)) == list(map(tuple, right))
+    ngram_overlap(hypotheses, right)
 
 
 @given(st.integers(2, 4), st.data())
