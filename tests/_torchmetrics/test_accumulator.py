@@ -1,10 +1,9 @@
 """What every metric does from construction to reset: values, updates, intervals, and errors that change nothing."""
 
-import functools
 import inspect
-import itertools
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -22,6 +21,7 @@ from metrics.cases import (
     each_metric_of_one_value,
     joined,
     named_cases,
+    named_pairs,
     scores_of,
     states_of,
 )
@@ -31,7 +31,7 @@ from torchmetrics import MetricCollection
 from torchmetrics.utilities.exceptions import TorchMetricsUserError
 
 import ngram_metrics
-from ngram_metrics import ChrF
+from ngram_metrics import ChrF, ROUGEScore
 
 pytest.importorskip("ignite", reason="the classes for ignite are tested")
 
@@ -50,6 +50,9 @@ def _without_intervals(value: Any) -> Any:
     return named if len(named) > 1 else next(iter(named.values()))
 
 
+each_metric_with_details = pytest.mark.parametrize(
+    ("case", "average"), named_pairs(lambda case, average: case.has_details)
+)
 each_case_with_none = pytest.mark.parametrize("case", named_cases(lambda case: "none" in case.averages))
 
 
@@ -87,33 +90,69 @@ def test_none_of_one_segment_is_still_a_vector(case: Case):
 
 @each_metric
 def test_the_function_scores_as_the_class(case: Case, average: str):
-    score = case.function(average, case.whole)
-    assert_same(score, _without_intervals(case.value(average)))
+    assert_same(case.function(average, case.whole), _without_intervals(case.value(average)))
+
+
+@each_metric
+def test_the_function_of_no_segment_warns(case: Case, average: str):
     with pytest.warns(UserWarning, match="^no segment was counted: the value says nothing"):
-        nothing = case.function(average, case.nothing)
-    for scores in scores_of(nothing):
-        shape = case.shape(average, 0)
+        score = case.function(average, case.nothing)
+    assert_score_before_data(case, score, case.shape(average, 0))
+
+
+def assert_score_before_data(case: Case, score: Any, shape: tuple[int, ...]) -> None:
+    for scores in scores_of(score):
         assert_same(scores, torch.full(shape, case.before_data, dtype=torch.float64))
+
+
+@contextmanager
+def usual_surroundings() -> Iterator[None]:
+    """Those that torch begins with, inside of the fixture `surroundings`."""
+    default = torch.get_default_dtype()
+    with torch.inference_mode(False), torch.autocast("cpu", enabled=False), torch.device("cpu"):
+        torch.set_default_dtype(torch.float32)
+        yield
+        torch.set_default_dtype(default)
 
 
 @pytest.mark.usefixtures("surroundings")
 @each_metric
-def test_the_surroundings_of_a_training_loop_change_nothing(case: Case, average: str):
-    """Of a class, of its details, and of a function."""
+def test_the_surroundings_of_a_training_loop_change_no_value(case: Case, average: str):
     metric = case.make(average, device="cpu")
-    values = [metric(*batch) for batch in case.batches]
-    values += [metric.compute(), case.function(average, case.whole)]
-    details = metric.details() if case.has_details else {}
+    of_batches = [metric(*batch) for batch in case.batches]
+    of_all = metric.compute()
+    with usual_surroundings():
+        assert_same(of_batches, [case.value(average, [batch]) for batch in case.batches])
+        assert_same(of_all, case.value(average))
+
+
+@pytest.mark.usefixtures("surroundings")
+@each_metric
+def test_the_surroundings_of_a_training_loop_change_nothing_after_a_reset(case: Case, average: str):
+    metric = case.make(average, device="cpu")
+    metric.update(*case.batches[0])
     metric.reset()
-    again = metric(*case.whole)
-    with torch.inference_mode(False), torch.autocast("cpu", enabled=False), torch.device("cpu"):
-        default, _ = torch.get_default_dtype(), torch.set_default_dtype(torch.float32)
-        expected = [case.value(average, [batch]) for batch in case.batches]
-        whole = case.value(average)
-        assert_same(values, [*expected, whole, _without_intervals(whole)])
-        assert_same(again, whole)
-        assert_same(details, case.filled(average).details() if case.has_details else {})
-        torch.set_default_dtype(default)
+    value = metric(*case.whole)
+    with usual_surroundings():
+        assert_same(value, case.value(average))
+
+
+@pytest.mark.usefixtures("surroundings")
+@each_metric
+def test_the_surroundings_of_a_training_loop_change_no_score_of_a_function(case: Case, average: str):
+    score = case.function(average, case.whole)
+    with usual_surroundings():
+        assert_same(score, _without_intervals(case.value(average)))
+
+
+@pytest.mark.usefixtures("surroundings")
+@each_metric_with_details
+def test_the_surroundings_of_a_training_loop_change_no_details(case: Case, average: str):
+    metric = case.make(average, device="cpu")
+    metric.update(*case.whole)
+    details = metric.details()
+    with usual_surroundings():
+        assert_same(details, case.filled(average).details())
 
 
 def _two_ranks_of_the_same(state: torch.Tensor, group: Any = None) -> list[torch.Tensor]:
@@ -156,41 +195,70 @@ def test_a_value_that_is_changed_in_place_changes_no_other_value(case: Case, ave
 
 
 @each_metric
-def test_without_segments_a_metric_warns_and_a_batch_without_them_counts_nothing(case: Case, average: str):
+def test_a_metric_that_was_never_updated_warns(case: Case, average: str):
+    metric = case.make(average)
+    with pytest.warns(UserWarning, match="was called before the ``update`` method") as warned:
+        value = metric.compute()
+    assert len(warned) == 1
+    assert_score_before_data(case, value, (0,) if average == "none" else ())
+
+
+@each_metric
+def test_a_metric_that_was_updated_without_segments_warns(case: Case, average: str):
+    metric = case.make(average)
+    metric.update(*case.nothing)
+    with pytest.warns(UserWarning, match="^no segment was counted: the value says nothing") as warned:
+        value = metric.compute()
+    assert [warning.filename for warning in warned] == [__file__]
+    assert_score_before_data(case, value, case.shape(average, 0))
+
+
+@each_metric
+def test_a_metric_whose_segments_were_reset_warns_again(case: Case, average: str):
+    metric = case.filled(average)
+    metric.reset()
+    metric.update(*case.nothing)
+    with pytest.warns(UserWarning, match="^no segment was counted"):
+        metric.compute()
+
+
+@each_metric
+def test_a_batch_without_segments_counts_nothing(case: Case, average: str):
     for change in ({}, *case.others):
         metric = case.make(average, **change)
-        for words in ("was called before the ``update`` method", "^no segment was counted: the value says nothing"):
-            with pytest.warns(UserWarning, match=words) as warned:
-                value = metric.compute()
-            assert len(warned) == 1
-            for scores in scores_of(value):
-                shape = case.shape(average, 0) if metric.update_called or average != "none" else (0,)
-                assert_same(scores, torch.full(shape, case.before_data, dtype=torch.float64))
-            metric.update(*case.nothing)
-        assert warned[0].filename == __file__
+        metric.update(*case.nothing)
         metric.update(*case.whole)
         assert_same(metric.compute(), case.value(average, **change))
-        metric.reset()
-        metric.update(*case.nothing)
-        with pytest.warns(UserWarning, match="^no segment was counted"):
-            metric.compute()
 
 
 @pytest.mark.parametrize("synced", [False, True])
 @each_metric
 def test_after_a_reset_a_metric_is_as_new(case: Case, average: str, synced: bool):
     metric, fresh = case.filled(average), case.make(average)
-    value = metric.compute()
-    before = [scores.clone() for scores in scores_of(value)]
+    metric.compute()
     if synced:
         metric.sync(dist_sync_fn=_two_ranks_of_the_same, distributed_available=lambda: True)
     metric.reset()
     assert_same_states(metric, states_of(fresh))
     assert _attributes(metric) == _attributes(fresh)
     assert not any(state is metric._defaults[name] for name, state in metric.metric_state.items())
-    assert_same(scores_of(value), before)
+
+
+@each_metric
+def test_after_a_reset_a_metric_counts_only_what_follows(case: Case, average: str):
+    metric = case.filled(average)
+    metric.compute()
+    metric.reset()
     metric.update(*case.batches[1])
     assert_same(metric.compute(), case.value(average, case.batches[1:2]))
+
+
+@each_metric
+def test_a_reset_leaves_the_value_that_was_computed(case: Case, average: str):
+    metric = case.filled(average)
+    value = metric.compute()
+    metric.reset()
+    assert_same(value, case.value(average))
 
 
 class Interrupting:
@@ -231,32 +299,79 @@ def chosen_calls(call: Callable[[], Any]) -> list[int]:
 #: Options that take different branches of torchmetrics' forward.
 STEPS: tuple[dict[str, Any], ...] = ({}, {"dist_sync_on_step": True}, {"compute_on_cpu": True})
 OF_TWO_RANKS = {"dist_sync_on_step": True, **TWO_RANKS}
-#: How a batch is counted: by ``update`` or ``forward``, under some options.
-CALLS = [("update", {}), *(("forward", options) for options in (*STEPS, OF_TWO_RANKS))]
+each_way_to_count = pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        pytest.param("update", {}, id="update"),
+        pytest.param("forward", {}, id="forward"),
+        pytest.param("forward", {"dist_sync_on_step": True}, id="forward, synced"),
+        pytest.param("forward", {"compute_on_cpu": True}, id="forward, on the CPU"),
+        pytest.param("forward", OF_TWO_RANKS, id="forward, of two ranks"),
+    ],
+)
+#: Of a metric that is new, and of one that has counted two batches.
+each_history = pytest.mark.parametrize("batches_before", [0, 2], ids=["new", "with two batches"])
 
 
+def metric_with_history(
+    case: Case, average: str, method: str, options: dict[str, Any], batches_before: int
+) -> torchmetrics.Metric:
+    metric = case.make(average, **options)
+    for batch in case.batches[:batches_before]:
+        getattr(metric, method)(*batch)
+        metric.compute()
+    return metric
+
+
+def interrupt(call: Callable[[], Any], number: int) -> None:
+    """Interrupt a call at the function of the package that it calls as this one."""
+    with pytest.raises(KeyboardInterrupt), Interrupting(number):
+        call()
+
+
+@each_history
+@each_way_to_count
 @each_metric
-def test_an_error_leaves_everything_as_it_was(case: Case, average: str):
-    """A batch that is refused, and an interruption anywhere, of a metric that has counted and of a new one."""
-    preds, target = batch = case.batches[2]
-    for (call, options), before in itertools.product(CALLS, (case.batches[:2], ())):
-        metric, twin = (case.make(average, **options) for _ in range(2))
-        for one in (metric, twin):
-            for counted in before:
-                getattr(one, call)(*counted)
-                one.compute()
-        states, attributes = states_of(metric), {**vars(metric)}
-        count, count_twin = (getattr(one, call) for one in (metric, twin))
-        with pytest.raises(ValueError, match="expected"):
-            count(preds, target[:-1])
-        for number in chosen_calls(functools.partial(count_twin, *batch)):
-            with pytest.raises(KeyboardInterrupt), Interrupting(number):
-                count(*batch)
-            assert_same_states(metric, states)
-            assert all(value is attributes[name] for name, value in vars(metric).items())
-        count(*batch)
-        assert_same_states(metric, states_of(twin))
-        assert_same(metric.compute(), twin.compute())
+def test_a_refused_batch_changes_nothing(
+    case: Case, average: str, method: str, options: dict[str, Any], batches_before: int
+):
+    metric = metric_with_history(case, average, method, options, batches_before)
+    states, attributes = states_of(metric), {**vars(metric)}
+    preds, target = case.batches[2]
+    with pytest.raises(ValueError, match="expected"):
+        getattr(metric, method)(preds, target[:-1])
+    assert_same_states(metric, states)
+    assert all(value is attributes[name] for name, value in vars(metric).items())
+
+
+@each_history
+@each_way_to_count
+@each_metric
+def test_an_interrupted_batch_changes_nothing(
+    case: Case, average: str, method: str, options: dict[str, Any], batches_before: int
+):
+    metric = metric_with_history(case, average, method, options, batches_before)
+    states, attributes = states_of(metric), {**vars(metric)}
+    another = metric_with_history(case, average, method, options, batches_before)
+    for number in chosen_calls(lambda: getattr(another, method)(*case.batches[2])):
+        interrupt(lambda: getattr(metric, method)(*case.batches[2]), number)
+        assert_same_states(metric, states)
+        assert all(value is attributes[name] for name, value in vars(metric).items())
+
+
+@each_history
+@each_way_to_count
+@each_metric
+def test_after_an_interruption_a_metric_goes_on(
+    case: Case, average: str, method: str, options: dict[str, Any], batches_before: int
+):
+    metric = metric_with_history(case, average, method, options, batches_before)
+    uninterrupted = metric_with_history(case, average, method, options, batches_before)
+    interrupt(lambda: getattr(metric, method)(*case.batches[2]), 3)
+    getattr(metric, method)(*case.batches[2])
+    getattr(uninterrupted, method)(*case.batches[2])
+    assert_same_states(metric, states_of(uninterrupted))
+    assert_same(metric.compute(), uninterrupted.compute())
 
 
 @pytest.mark.parametrize("options", STEPS, ids=str)
@@ -271,56 +386,92 @@ def test_forward_gives_the_batch_and_accumulates(case: Case, average: str, optio
     assert_same(metric.compute(), case.value(average, [*case.batches, case.batches[0]]))
 
 
-@each_metric
-def test_synced_states_are_refused_and_can_be_unsynced(case: Case, average: str):
+def _synced(case: Case, average: str) -> torchmetrics.Metric:
     metric = case.filled(average)
-    states = states_of(metric)
     metric.sync(dist_sync_fn=_two_ranks_of_the_same, distributed_available=lambda: True)
+    return metric
+
+
+@each_metric
+def test_a_metric_that_is_synced_neither_counts_nor_syncs_again(case: Case, average: str):
+    metric = _synced(case, average)
     with pytest.raises(TorchMetricsUserError, match="shouldn't be synced"):
         metric(*case.batches[0])
     with pytest.raises(TorchMetricsUserError, match="already been synced"):
         metric.compute()
     assert metric._is_synced
+
+
+@each_metric
+def test_unsync_restores_the_states_of_this_rank(case: Case, average: str):
+    metric = _synced(case, average)
     metric.unsync()
     assert_same(metric.compute(), case.value(average))
+    expected = states_of(case.filled(average))
     for name, state in states_of(metric).items():
         as_one = torch.cat if isinstance(state, list) else torch.as_tensor
-        assert_same(as_one(state), as_one(states[name]))
+        assert_same(as_one(state), as_one(expected[name]))
+
+
+def _one_of_two_ranks(case: Case, average: str) -> torchmetrics.Metric:
+    return case.filled(average, compute_with_cache=False, **TWO_RANKS)
 
 
 @each_metric
-def test_an_error_in_compute_or_merge_state_leaves_the_states_of_this_rank(case: Case, average: str):
-    case.filled(average, **TWO_RANKS).compute()  # the draws of an interval are made once
+def test_an_interrupted_compute_leaves_the_states_of_this_rank(case: Case, average: str):
+    _one_of_two_ranks(case, average).compute()  # the draws of an interval are made once
+    metric = _one_of_two_ranks(case, average)
+    states = states_of(metric)
+    for number in chosen_calls(_one_of_two_ranks(case, average).compute):
+        interrupt(metric.compute, number)
+        assert_same_states(metric, states)
+        assert not metric._is_synced
+    assert_same(metric.compute(), case.value(average, 2 * case.batches))
+
+
+@pytest.mark.parametrize("incoming", ["metric", "states"])
+@each_metric
+def test_an_interrupted_merge_leaves_the_states_of_this_rank(case: Case, average: str, incoming: str):
     other = case.filled(average)
-    for name, arguments in (("compute", ()), ("merge_state", (other,)), ("merge_state", (other.metric_state,))):
-        metric, twin = (case.filled(average, compute_with_cache=False, **TWO_RANKS) for _ in range(2))
-        states = states_of(metric)
-        for number in chosen_calls(functools.partial(getattr(twin, name), *arguments)):
-            with pytest.raises(KeyboardInterrupt), Interrupting(number):
-                getattr(metric, name)(*arguments)
-            assert_same_states(metric, states)
-            assert not metric._is_synced
-        getattr(metric, name)(*arguments)
-        counted = 2 * case.batches if name == "merge_state" else case.batches
-        assert_same(metric.compute(), case.value(average, 2 * counted))
+    merged = other if incoming == "metric" else other.metric_state
+    metric = _one_of_two_ranks(case, average)
+    states = states_of(metric)
+    another = _one_of_two_ranks(case, average)
+    for number in chosen_calls(lambda: another.merge_state(merged)):
+        interrupt(lambda: metric.merge_state(merged), number)
+        assert_same_states(metric, states)
+        assert not metric._is_synced
+    metric.merge_state(merged)
+    assert_same(metric.compute(), case.value(average, 4 * case.batches))
 
 
-@each_metric
+@each_metric_with_details
 def test_details_are_of_all_segments_whatever_the_average(case: Case, average: str):
-    metric = case.filled(average)
-    if not case.has_details:
-        with pytest.raises(ValueError, match="accumulate='avg' averages the scores"):
-            metric.details()
-        return
-    states, details = states_of(metric), metric.details()
+    details = case.filled(average).details()
     assert details
     assert_same(details, case.filled("macro", [case.whole]).details())
-    for part in details.values():
+
+
+@each_metric_with_details
+def test_details_that_are_changed_in_place_change_no_metric(case: Case, average: str):
+    metric = case.filled(average)
+    for part in metric.details().values():
         part.zero_()
-    assert_same_states(metric, states)
+    assert_same_states(metric, states_of(case.filled(average)))
     assert_same(metric.compute(), case.value(average))
+
+
+@each_metric_with_details
+def test_details_before_any_data_are_numbers(case: Case, average: str):
     for part in case.make(average).details().values():
         assert not part.isnan().any()
+
+
+def test_means_over_references_have_no_details():
+    metric = ROUGEScore(rouge_keys="rouge1", accumulate="avg")
+    metric.update("a b", ["a c"])
+    with pytest.raises(ValueError, match="accumulate='avg' averages the scores"):
+        metric.details()
 
 
 REFERENCES = references(150)
