@@ -1,5 +1,7 @@
 """Is one system better than another? Paired tests on the counts that the metrics keep for each segment.
 
+``standard_error`` is about one system: the standard deviation of the scores that ``confidence=`` draws (Efron 1979).
+
 The tests estimate how often chance makes a difference as large as the one measured on the same segments:
 
 * ``paired_bootstrap`` (Koehn 2004) draws corpora of resampled segments, the same for all systems. It counts how often
@@ -45,10 +47,11 @@ from ngram_metrics._core.scoring.paired import (
     correct,
     pair_rows,
     randomization_p_values,
+    resample_corpus,
     resample_scores,
     warn_of_few,
 )
-from ngram_metrics._core.scoring.resampling import SEED, Floats, checked_seed, interval
+from ngram_metrics._core.scoring.resampling import SEED, Floats, checked_seed, interval, standard_deviation
 from ngram_metrics._core.scoring.scorer import Metric, Scorer, scorer_of
 from ngram_metrics._core.scoring.settings import describe_unequal
 from ngram_metrics._core.text.labels import Labels, cluster_numbers
@@ -58,7 +61,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
-__all__ = ["Comparison", "paired_approximate_randomization", "paired_bootstrap"]
+__all__ = ["Comparison", "paired_approximate_randomization", "paired_bootstrap", "standard_error"]
 
 
 class System(Metric, Protocol):
@@ -67,6 +70,10 @@ class System(Metric, Protocol):
     @property
     def signature(self) -> str:
         """Everything that affects the score, with the number of references."""
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """What follows the names of values: those of both ends of an interval too, unless this is one value."""
 
     def has_one_reference(self) -> bool:
         """Return whether each segment of all processes has exactly one reference."""
@@ -189,6 +196,48 @@ def paired_approximate_randomization(
     tested = _pair_systems(systems, baseline, clusters)
     (p_values,) = randomization_p_values([tested], trials, seed)
     return _build_comparisons(systems, tested, correct(p_values, correction))
+
+
+def standard_error(metric: System) -> float | dict[str, float]:
+    """Return the standard error of a score: the standard deviation of the scores that ``confidence=`` draws.
+
+    It says how far the score would lie from its mean over other test sets of as many similar segments. An interval of
+    the level 0.95 is about 3.92 times as wide, if the scores of the draws are normally distributed.
+
+    Args:
+        metric: a metric of this package, of either framework, constructed with ``confidence=...``, or one value of such
+            a metric, as ``rouge["rougeL_fmeasure"]``. The level has no effect. In a distributed run, call this function
+            on every process: it reads the segments of all.
+
+    Returns:
+        The standard error, on the scale of the score, from 0 to 1. A dict by the names of values if the metric computes
+        several.
+
+    Raises:
+        TypeError: an object that is not a metric of this package.
+        ValueError: a metric without ``confidence``, or without any segment.
+
+    Example:
+        >>> from ngram_metrics import ChrF, significance
+        >>> metric = ChrF(confidence=0.95)
+        >>> metric.update(["the cat on mat", "dog run", "it rains"], ["the cat sat on a mat", "a dog ran", "it rains"])
+        >>> significance.standard_error(metric)
+        0.143
+    """
+    scorer = scorer_of(metric, "metric")
+    if scorer.average == "none":
+        raise ValueError("the metric has average 'none': expected 'micro' or 'macro', and confidence=0.95")
+    rows = metric.segment_rows()
+    if not len(rows):
+        raise ValueError("the metric has counted no segment: expected at least one")
+    drawn: Any = metric
+    if metric.suffixes == ("",):  # one of several values: the interval, and its draws, are those of the whole metric
+        drawn = drawn.whole
+        rows = drawn.segment_rows()
+    scores = resample_corpus(drawn.scorer.measure, drawn.scorer.average, rows.cpu().numpy())
+    all_errors = drawn.scorer.name_values(standard_deviation(scores))
+    errors = {name: float(all_errors[name]) for name in scorer.values}
+    return errors if len(errors) > 1 else next(iter(errors.values()))
 
 
 def _check_number(name: str, count: int, least: int = 1) -> None:

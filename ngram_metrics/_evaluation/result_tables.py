@@ -15,7 +15,7 @@ from ngram_metrics._evaluation.results import MOST_GROUPS, SIGNIFICANT, Outcome,
 #: The default digits of scores after the decimal point.
 DIGITS = 2
 #: The parts of a result that are scores, apart from precisions.
-_SCORES = ("score", "low", "high", "difference", "difference_low", "difference_high", "recall")
+_SCORES = ("score", "low", "high", "difference", "difference_low", "difference_high", "recall", "standard_error")
 #: The parts of a score in the order of their columns, by sacrebleu's names.
 _PARTS = {"precision": "precision", "recall": "recall", "brevity_penalty": "BP", "ratio": "ratio"}
 _PARTS |= {"hypothesis_length": "hyp_len", "reference_length": "ref_len"}

@@ -42,6 +42,7 @@ class Result(NamedTuple):
         ratio: the length of the hypotheses divided by the length of the references.
         hypothesis_length: the tokens of all hypotheses.
         reference_length: the tokens of the references that BLEU compares them with.
+        standard_error: the standard deviation of the scores of the resampled corpora, with ``confidence``.
     """
 
     score: float
@@ -62,6 +63,7 @@ class Result(NamedTuple):
     ratio: float | None = None
     hypothesis_length: int | None = None
     reference_length: int | None = None
+    standard_error: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return all attributes that are not None by name."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ngram_metrics._core.basics.option_checks import RESAMPLES
 from ngram_metrics._core.metrics.bleu import BleuMeasure
 from ngram_metrics._core.scoring.paired import TRIALS, Paired, Test, compare_with_baseline, pair_rows, resample_scores
-from ngram_metrics._core.scoring.resampling import Floats, interval
+from ngram_metrics._core.scoring.resampling import Floats, interval, standard_deviation
 from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.scoring.settings import format_references
 from ngram_metrics._core.text.messages import numbered_from
@@ -51,8 +51,8 @@ class SystemCounts(NamedTuple):
 
 #: The counts of each system for the same metrics; the first system is the baseline.
 Systems: TypeAlias = Mapping[str, Sequence[SystemCounts]]
-#: The ends of intervals, ``low`` and ``high``, by the names of values; empty if there are none.
-Ends: TypeAlias = Mapping[str, Mapping[str, Floats]]
+#: What draws say of scores, ``low``, ``high`` and ``standard_error``, by the names of values; empty without draws.
+Spread: TypeAlias = Mapping[str, Mapping[str, Floats]]
 
 
 def segment_values(system: Sequence[SystemCounts]) -> dict[str, list[float]]:
@@ -109,11 +109,11 @@ def compute_outcome(
 def _compute_results(systems: Systems, plan: ComparisonPlan, test: Test | None = None) -> Results:
     """Return the results. Without ``test`` there are no p-values."""
     baseline, *others = systems
-    ends = _compute_intervals([counts for system_counts in systems.values() for counts in system_counts], plan)
+    spreads = _compute_spreads([counts for system_counts in systems.values() for counts in system_counts], plan)
     results: Results = {system: {} for system in systems}
     for system, system_counts in systems.items():
         for counts in system_counts:
-            results[system] |= _compute_metric(counts, next(ends))
+            results[system] |= _compute_metric(counts, next(spreads))
     if not others:
         return results
     tested = [_pair(same_metric, plan) for same_metric in zip(*systems.values(), strict=True)]
@@ -130,13 +130,13 @@ def _compute_results(systems: Systems, plan: ComparisonPlan, test: Test | None =
     return results
 
 
-def _compute_metric(counts: SystemCounts, ends: Ends) -> dict[str, Result]:
-    """Return the results of a system in a metric, by title: scores, the ends of their intervals, and their parts."""
+def _compute_metric(counts: SystemCounts, spread: Spread) -> dict[str, Result]:
+    """Return the results of a system in a metric, by title: scores, their intervals and errors, and their parts."""
     scorer = counts.scorer
     values = scorer.name_values(counts.score_corpus())
     results = {}
     for title, value in scorer.titles.items():
-        parts: dict[str, Any] = {name: named[value].item() for name, named in ends.items()}
+        parts: dict[str, Any] = {name: named[value].item() for name, named in spread.items()}
         if f"{title}_precision" in values:
             parts |= {part: values[f"{title}_{part}"].item() for part in ("precision", "recall")}
         if isinstance(scorer.measure, BleuMeasure):
@@ -170,15 +170,16 @@ def _compare(counts: SystemCounts, base_score: Floats, base_scores: Floats) -> d
     return comparisons
 
 
-def _compute_intervals(all_counts: Sequence[SystemCounts], plan: ComparisonPlan) -> Iterator[Ends]:
-    """Yield the ends of the intervals of each system and metric."""
+def _compute_spreads(all_counts: Sequence[SystemCounts], plan: ComparisonPlan) -> Iterator[Spread]:
+    """Yield the ends of the interval and the standard error of each system and metric."""
     if plan.confidence is None:
         yield from [{}] * len(all_counts)
         return
     drawn = [_pair([counts], plan) for counts in all_counts]
     for counts, scores in zip(all_counts, resample_scores(drawn, RESAMPLES, plan.seed), strict=True):
-        low, high = map(counts.scorer.name_values, interval(scores[:, 0], plan.confidence))
-        yield {"low": low, "high": high}
+        low, high = interval(scores[:, 0], plan.confidence)
+        spread = {"low": low, "high": high, "standard_error": standard_deviation(scores[:, 0])}
+        yield {name: counts.scorer.name_values(part) for name, part in spread.items()}
 
 
 def _pair(systems: Sequence[SystemCounts], plan: ComparisonPlan) -> Paired:

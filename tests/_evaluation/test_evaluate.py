@@ -218,7 +218,7 @@ each_clustered_value = pytest.mark.parametrize(
 def test_clusters_change_no_score():
     found = evaluate(OF_CLUSTERS, REFERENCES, clusters=ARTICLES, **CLUSTER_OPTIONS)
     plain = evaluate(OF_CLUSTERS, REFERENCES, **CLUSTER_OPTIONS)
-    drawn = dict.fromkeys(("low", "high", "difference_low", "difference_high", "p_value"))
+    drawn = dict.fromkeys(("low", "high", "standard_error", "difference_low", "difference_high", "p_value"))
     for system, values in plain.results.items():
         for value, result in values.items():
             assert found.results[system][value]._replace(**drawn) == result._replace(**drawn)

@@ -120,8 +120,16 @@ def interval_ends(
     measure: AnyMeasure, average: Average, rows: NDArray[Any], confidence: float
 ) -> tuple[Floats, Floats]:
     """Return both ends ``score_shape`` of the bootstrap interval of a corpus of at least one segment."""
+    return interval(resample_corpus(measure, average, rows), confidence)
+
+
+def resample_corpus(measure: AnyMeasure, average: Average, rows: NDArray[Any]) -> Floats:
+    """Return the scores ``(resamples, *score_shape)`` of the draws behind the ``confidence`` of every metric.
+
+    ``rows`` has the packed statistics of at least one segment, ``(segments, fields)``.
+    """
     (scores,) = resample_scores([pair_rows(measure, average, rows[:, None])], RESAMPLES, SEED)
-    return interval(scores[:, 0], confidence)
+    return scores[:, 0]
 
 
 def compare_with_baseline(

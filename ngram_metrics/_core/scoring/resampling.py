@@ -120,6 +120,12 @@ def interval(scores: Floats, confidence: float) -> tuple[Floats, Floats]:
     return ordered[outside], ordered[len(scores) - 1 - outside]
 
 
+def standard_deviation(scores: Floats) -> Floats:
+    """Return the standard deviation ``(...)`` of scores ``(resamples, ...)``: the standard error of the score."""
+    deviation: Floats = scores.std(0, ddof=1)
+    return deviation
+
+
 def bootstrap_weights(clusters: int, resamples: int, seed: int) -> Iterator[Weights]:
     """Yield how often each resample draws each cluster, ``(count, clusters)`` float32, a few at a time.
 
