@@ -37,6 +37,7 @@ import numpy as np
 
 from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.basics.option_checks import RESAMPLES, check_choice, checked_level, whole_number
+from ngram_metrics._core.scoring.items import whole_metric
 from ngram_metrics._core.scoring.paired import (
     CORRECTIONS,
     TRIALS,
@@ -70,10 +71,6 @@ class System(Metric, Protocol):
     @property
     def signature(self) -> str:
         """Everything that affects the score, with the number of references."""
-
-    @property
-    def suffixes(self) -> tuple[str, ...]:
-        """What follows the names of values: those of both ends of an interval too, unless this is one value."""
 
     def has_one_reference(self) -> bool:
         """Return whether each segment of all processes has exactly one reference."""
@@ -224,19 +221,17 @@ def standard_error(metric: System) -> float | dict[str, float]:
         >>> significance.standard_error(metric)
         0.143
     """
-    scorer = scorer_of(metric, "metric")
+    values = scorer_of(metric, "metric").values
+    whole: System = whole_metric(metric)  # the interval of one value, and its draws, are those of the metric with all
+    scorer = whole.scorer
     if scorer.average == "none":
         raise ValueError("the metric has average 'none': expected 'micro' or 'macro', and confidence=0.95")
-    rows = metric.segment_rows()
+    rows = whole.segment_rows().cpu().numpy()
     if not len(rows):
         raise ValueError("the metric has counted no segment: expected at least one")
-    drawn: Any = metric
-    if metric.suffixes == ("",):  # one of several values: the interval, and its draws, are those of the whole metric
-        drawn = drawn.whole
-        rows = drawn.segment_rows()
-    scores = resample_corpus(drawn.scorer.measure, drawn.scorer.average, rows.cpu().numpy())
-    all_errors = drawn.scorer.name_values(standard_deviation(scores))
-    errors = {name: float(all_errors[name]) for name in scorer.values}
+    scores = resample_corpus(scorer.measure, scorer.average, rows)
+    errors_by_name = scorer.name_values(standard_deviation(scores))
+    errors = {name: float(errors_by_name[name]) for name in values}
     return errors if len(errors) > 1 else next(iter(errors.values()))
 
 
