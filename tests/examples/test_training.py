@@ -6,9 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
+from documentation import DOCS, blocks
 from programs import EXAMPLES, TORCHRUN, example, only, run, start
 
 from ngram_metrics.functional import chrf_score
+
+HUGGING_FACE = (DOCS / "guides" / "hugging_face.md").read_text(encoding="utf-8")
 
 
 def printed(script: str, folder: Path, *options: str, launch: tuple[str, ...] = ()) -> str:
@@ -20,10 +23,20 @@ def chrf_by_epoch(text: str) -> list[float]:
     return [float(value) for value in re.findall(r"^epoch.*chrf': ([\d.]+)", text, re.MULTILINE)]
 
 
+def output_on_page(guide: str, first_word: str) -> str:
+    """The output that a guide shows, in the block that begins with a word."""
+    (output,) = (block for block in blocks(DOCS / "guides" / f"{guide}.md", "text") if block.startswith(first_word))
+    return output
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("script", ["first_lightning", "first_ignite"])
-def test_scores_rise_and_the_best_model_is_kept(script: str, tmp_path: Path):
-    scores = chrf_by_epoch(printed(script, tmp_path))
+@pytest.mark.parametrize("framework", ["lightning", "ignite"])
+def test_scores_rise_and_the_best_model_is_kept(framework: str, tmp_path: Path):
+    script = f"first_{framework}"
+    text = printed(script, tmp_path)
+    lines = re.findall(r"^epoch \d .*\n", text, re.MULTILINE)
+    assert "".join(lines[:3]) == output_on_page(framework, "epoch")
+    scores = chrf_by_epoch(text)
     assert scores[0] < 0.5 < max(scores)
     assert len(scores) < 20  # stopped early
     assert len([path for path in tmp_path.rglob("*") if path.suffix in (".ckpt", ".pt")]) == 1
@@ -37,6 +50,7 @@ def test_a_script_with_a_folder_of_checkpoints_runs_twice(tmp_path: Path):
     pytest.importorskip("transformers", reason="its Trainer runs")
     first, second = (printed("first_trainer", tmp_path).splitlines()[-1] for _ in range(2))
     assert first == second
+    assert f"The last line of the first command is `{first}`." in HUGGING_FACE
 
 
 @pytest.mark.slow
@@ -52,7 +66,10 @@ def test_two_processes_score_what_one_does(tmp_path: Path):
 @pytest.mark.parametrize("script", ["first_grpo", "first_causal"])
 def test_a_script_with_trl_runs_and_logs_scores(script: str, tmp_path: Path):
     pytest.importorskip("trl", reason="the script trains with TRL")
-    assert "chrf" in printed(script, tmp_path, "--out", str(tmp_path))
+    text = printed(script, tmp_path, "--out", str(tmp_path))
+    assert "chrf" in text
+    if script == "first_causal":
+        assert f"On one process each ends with `{text.splitlines()[-1]}`." in HUGGING_FACE
 
 
 ACCELERATE = ("-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2", "--main_process_port", "0")
@@ -67,8 +84,8 @@ def test_two_processes_of_accelerate_print_what_the_page_shows(launch: tuple[str
     assert list(values) == ["natural loop", "gathered", "own shares", "one process"]
     assert values["gathered"] == values["own shares"] == values["one process"]
     assert values["natural loop"] != values["one process"]
-    page = (EXAMPLES.parent / "docs" / "guides" / "distributed.md").read_text(encoding="utf-8")
-    assert "\n".join(f"{name:14} {scores}" for name, scores in values.items()) in page
+    lines = [f"{name:14} {scores}\n" for name, scores in values.items()]
+    assert "".join(lines) == output_on_page("distributed", "natural loop")
 
 
 SENTENCES = "120"  # of which 15 to validate with: enough for scores above 0 after an epoch or two

@@ -126,6 +126,12 @@ def test_the_command_line_prints_what_the_page_shows(
     assert "ngram-metrics" in names
 
 
+def test_the_output_of_every_script_on_a_guide_is_compared_with_what_it_prints():
+    """A new block of output needs a test that runs its script, as `tests/examples` has for these."""
+    guides = {page.stem for page in (DOCS / "guides").glob("*.md") if blocks(page, "text")}
+    assert guides == {"distributed", "ignite", "lightning"}
+
+
 def test_the_command_line_page_has_every_option(capsys: pytest.CaptureFixture[str]):
     page = (DOCS / "guides/command_line.md").read_text(encoding="utf-8")
     with pytest.raises(SystemExit):
