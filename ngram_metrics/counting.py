@@ -29,6 +29,7 @@ from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.basics.option_checks import checked_order, pad_ids, refuse_missing_pad_id
 from ngram_metrics._core.basics.tensors import copy_to, to_tensor
 from ngram_metrics._core.counting.batch import Integers
+from ngram_metrics._core.counting.counters import count_matches, find_common_lengths
 from ngram_metrics._core.counting.ngram_counts import count_each_ngram
 from ngram_metrics._core.text.id_lists import flatten_ids
 from ngram_metrics._core.text.input_forms import read, read_documents
@@ -38,7 +39,7 @@ from ngram_metrics._core.text.reader import WordReader
 from ngram_metrics._core.text.segments import Kind, PaddedSegments, Segments
 
 if TYPE_CHECKING:
-    from ngram_metrics._core.scoring.measure import AnyBatch
+    from ngram_metrics._core.counting.counters import AnyBatch
 
 __all__ = ["clipped_matches", "NgramMatches", "ngram_counts", "NgramCounts", "common_subsequence_lengths"]
 
@@ -112,7 +113,7 @@ def clipped_matches(
     _check_ids(segments, preds=preds, target=target)
     batch = _encode(segments, pad_id)
     totals = (count_ngrams(lengths, order) for lengths in (batch.hypothesis_lengths, batch.closest_lengths()))
-    return NgramMatches(*map(to_tensor, (batch.count_matches(order), *totals)))
+    return NgramMatches(*map(to_tensor, (count_matches(batch, order), *totals)))
 
 
 @named_arguments
@@ -180,7 +181,7 @@ def common_subsequence_lengths(
     # The shape of padded references decides. Counting them would not do: on a CPU those without tokens are left out.
     if not batch.is_paired or (isinstance(segments, PaddedSegments) and segments.references.shape[1] > 1):
         raise ValueError("target has several references of a segment: expected one of each")
-    return to_tensor(batch.common_lengths())
+    return to_tensor(find_common_lengths(batch))
 
 
 def _encode(segments: Segments | PaddedSegments, pad_id: int | Sequence[int] | None) -> AnyBatch:

@@ -3,8 +3,6 @@
 The counts are those of ``_core.counting.matches``. No step depends on data: everything runs on the ``meta`` device,
 compiles to one graph and never waits for a GPU. The keys of both sides are sorted, and the keys of a hypothesis are
 looked up in each of its references.
-
-The two sides have different ids past the end of a document, so n-grams that leave their document never match.
 """
 
 from __future__ import annotations
@@ -12,19 +10,18 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from ngram_metrics._core.counting.padded_batch import PAST_HYPOTHESIS, PAST_REFERENCE, PaddedBatch
+
 #: Bits of a key: int64 without its sign.
 KEY_BITS = 63
-#: The ids past the end of a padded hypothesis, and of a padded reference.
-PAST_HYPOTHESIS, PAST_REFERENCE = -2, -1
 #: Slots that are counted at a time, which bounds memory.
 SLOTS = 1 << 22
 
 
-def count_matches(hypotheses: Tensor, references: Tensor, orders: int) -> Tensor:
-    """Return the clipped matches of each segment and order, ``(segments, orders)`` int64.
-
-    The ids are ``(segments, width)`` and ``(segments, references, width)`` int64, filled up past the ends.
-    """
+def count_matches(batch: PaddedBatch, orders: int) -> Tensor:
+    """Return the clipped matches of each segment and order, ``(segments, orders)`` int64."""
+    hypotheses = batch.hypotheses
+    references = batch.references
     segments, count, reference_width = references.shape
     # Orders longer than every document have no n-grams.
     counted = min(orders, hypotheses.shape[1], reference_width)
@@ -46,6 +43,7 @@ def _count_rows(hypotheses: Tensor, references: Tensor, orders: int) -> Tensor:
     """
     segments, width = hypotheses.shape
     _, count, reference_width = references.shape
+    # Both ids in one kernel.
     past = torch.arange(PAST_HYPOTHESIS, PAST_REFERENCE + 1, device=hypotheses.device)
     past_hypothesis, past_reference = past.expand(segments, 2).split(1, 1)
     row = [hypotheses, past_hypothesis]
@@ -53,7 +51,9 @@ def _count_rows(hypotheses: Tensor, references: Tensor, orders: int) -> Tensor:
         row += (reference, past_reference)
     digits = rank_in_rows(torch.cat((*row, past_reference.expand(-1, orders - 1)), 1))
     bits = _bit_length(digits.shape[1])
-    head, orders_done, matches = None, 0, []
+    head = None
+    orders_done = 0
+    matches = []
     while orders_done < orders:
         orders_taken = min(orders - orders_done, KEY_BITS // bits - (head is not None))
         keys = _join_digits(digits[:, orders_done:], orders_taken, bits)

@@ -38,6 +38,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics._core.counting.device_matches import rank_in_rows
+from ngram_metrics._core.counting.padded_batch import PaddedBatch
 
 #: Positions per word. Twice a word minus a word minus a borrow is in [-2^55, 2^56), so the highest byte of the
 #: difference holds nothing but the sign.
@@ -50,28 +51,25 @@ MASK_WORDS = 1 << 26
 TILE = 64
 
 
-def common_lengths(
-    hypotheses: Tensor, references: Tensor, hypothesis_lengths: Tensor, reference_lengths: Tensor
-) -> Tensor:
-    """Return the length of a longest common subsequence of each pair of rows, ``(pairs,)`` int64.
-
-    The ids are ``(pairs, width)`` int64, one width for each side; past the ``(pairs,)`` lengths they are ignored.
-    """
+def find_common_lengths(pairs: PaddedBatch) -> Tensor:
+    """Return the length of a longest common subsequence of each segment, ``(segments,)``; each has one reference."""
+    references = pairs.references.squeeze(1)
     # The length is symmetric, so the narrower side provides the steps: each step launches its own kernels.
-    sides = [(hypotheses, hypothesis_lengths), (references, reference_lengths)]
+    sides = [(pairs.hypotheses, pairs.hypothesis_lengths), (references, pairs.reference_lengths)]
     sides.sort(key=lambda side: side[0].shape[1], reverse=True)
-    (long, _), (short, _) = sides
-    pairs, width = long.shape
-    if pairs == 0 or short.shape[1] == 0:
-        return hypothesis_lengths.new_zeros(pairs)
+    (long, long_lengths), (short, short_lengths) = sides
+    segments, width = long.shape
+    steps_width = short.shape[1]
+    if segments == 0 or steps_width == 0:
+        return long_lengths.new_zeros(segments)
     slot = torch.arange(width, device=long.device)
-    is_token = [slot[: ids.shape[1]] < lengths.unsqueeze(1) for ids, lengths in sides]
-    ranks = rank_in_rows(torch.cat((long, short), 1)) * torch.cat(is_token, 1)
-    positions, steps = ranks.split((width, short.shape[1]), 1)
-    at_once = max(1, MASK_WORDS // _pair_words(_word_count(width), short.shape[1]))
+    is_token = torch.cat((slot < long_lengths.unsqueeze(1), slot[:steps_width] < short_lengths.unsqueeze(1)), 1)
+    ranks = rank_in_rows(torch.cat((long, short), 1)) * is_token
+    positions, steps = ranks.split((width, steps_width), 1)
+    at_once = max(1, MASK_WORDS // _pair_words(_word_count(width), steps_width))
     parts = [
         _chunk_lengths(positions[first : first + at_once], steps[first : first + at_once], ranks.shape[1])
-        for first in range(0, pairs, at_once)
+        for first in range(0, segments, at_once)
     ]
     return parts[0] if len(parts) == 1 else torch.cat(parts)
 

@@ -6,14 +6,10 @@ many as ``_core.counting.matches`` counts. In a reference, k is the count in the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ngram_metrics._core.counting.batch import Batch, Integers
 from ngram_metrics._core.counting.matches import locate_documents
-
-if TYPE_CHECKING:
-    from ngram_metrics._core.counting.batch import Batch, Integers
 
 
 def find_matched_orders(batch: Batch, orders: int) -> Integers:

@@ -31,13 +31,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from ngram_metrics._core.counting.batch import Batch, Integers
+from ngram_metrics._core.counting.batch import Batch, Integers, join_ranges
 
 #: Bits of a key: int64 without its sign.
 KEY_BITS = 63
@@ -50,20 +48,27 @@ _ALL_BITS = (1 << KEY_BITS) - 1
 
 def count_matches(batch: Batch, orders: int) -> Integers:
     """Return the clipped matches of each segment and order, ``(segments, orders)`` int64."""
+    if orders == 0:
+        return np.zeros((len(batch.hypothesis_lengths), 0), np.int64)
     parts = [_count_chunk(chunk, orders) for chunk in batch.chunks(SLOTS)]
-    return parts[0] if len(parts) == 1 else np.concatenate([np.empty((0, orders), np.int64), *parts])
+    if len(parts) == 1:
+        return parts[0]
+    no_segments = np.empty((0, orders), np.int64)
+    return np.concatenate([no_segments, *parts])
 
 
 def _count_chunk(batch: Batch, orders: int) -> Integers:
+    """Return the matches of a batch, ``(segments, orders)``, which is counted as one array."""
     sizes = batch.sizes
+    segment, document = locate_documents(batch)
     matches = np.zeros((len(sizes), orders), np.int64)
-    counted = 0
-    for keys, limits in sort_ngrams(batch, *locate_documents(batch), orders):
+    orders_done = 0
+    for keys, limits in sort_ngrams(batch, segment, document, orders):
         counts = _count_matches_in_runs(keys, limits, sizes)
-        matches[:, counted : counted + len(limits)] = counts
-        counted += len(limits)
-        if counted < orders and not counts[:, -1].any():
-            break
+        matches[:, orders_done : orders_done + len(limits)] = counts
+        orders_done += len(limits)
+        if orders_done < orders and not counts[:, -1].any():
+            break  # a longer n-gram matches only where its beginning does
     return matches
 
 
@@ -115,9 +120,9 @@ def sort_ngrams(
 def locate_documents(batch: Batch) -> tuple[Integers, Integers]:
     """Return the segment of each document, and its index in the segment, 0 for the hypothesis."""
     documents = np.arange(len(batch.lengths))
-    if batch.counts is None:
+    if batch.reference_counts is None:
         return documents >> 1, documents & 1
-    segment = np.arange(len(batch.counts)).repeat(batch.counts + 1)
+    segment = np.arange(len(batch.reference_counts)).repeat(batch.reference_counts + 1)
     return segment, documents - batch.hypothesis_documents[segment]
 
 
@@ -224,9 +229,3 @@ def count_in_runs(
     np.not_equal(entries[1:], entries[:-1], is_first[1:-1])
     firsts = is_first.nonzero()[0]
     return *np.divmod(entries[firsts[:-1]], bound), firsts[1:] - firsts[:-1]
-
-
-def join_ranges(starts: Integers, sizes: Integers) -> Integers:
-    """Return the integers of ranges, one range after another."""
-    ends = sizes.cumsum()
-    return np.arange(int(ends[-1]) if len(ends) else 0) + (starts - ends + sizes).repeat(sizes)

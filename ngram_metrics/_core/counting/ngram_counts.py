@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from ngram_metrics._core.counting.batch import Integers
+from ngram_metrics._core.counting.batch import Integers
 
 
 def count_each_ngram(

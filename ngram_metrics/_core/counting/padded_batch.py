@@ -1,7 +1,7 @@
 """The segments of an update as rows of padded ids in torch, on any device and in recorded graphs.
 
-A ``PaddedBatch`` has the methods of ``_core.counting.batch.Batch``, so a metric can count either. Control flow depends
-on shapes only: nothing here reads ids back or waits for the device.
+A ``PaddedBatch`` has the methods of ``_core.counting.batch.Batch`` that metrics call. Control flow depends on shapes
+only: nothing here reads ids back or waits for the device.
 """
 
 from __future__ import annotations
@@ -13,9 +13,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics._core.counting import device_matches, device_subsequences
 from ngram_metrics._core.counting.batch import NO_REFERENCES
-from ngram_metrics._core.counting.device_matches import PAST_HYPOTHESIS, PAST_REFERENCE
+
+#: The ids past the end of a padded hypothesis, and of a padded reference. They differ, so an n-gram that leaves its
+#: document matches nothing.
+PAST_HYPOTHESIS = -2
+PAST_REFERENCE = -1
 
 
 class PaddedBatch(NamedTuple):
@@ -25,14 +28,14 @@ class PaddedBatch(NamedTuple):
         hypotheses: ``(segments, width)`` int64.
         hypothesis_lengths: ``(segments,)`` int64, the tokens of each hypothesis.
         references: ``(segments, references, width)`` int64.
-        lengths: ``(segments, references)`` int64, the tokens of each reference, 0 for a missing one.
+        lengths_by_segment: ``(segments, references)`` int64, the tokens of each reference, 0 for a missing one.
         present: ``(segments, references)`` bool; each segment has at least one. None if every segment has just one.
     """
 
     hypotheses: Tensor
     hypothesis_lengths: Tensor
     references: Tensor
-    lengths: Tensor
+    lengths_by_segment: Tensor
     present: Tensor | None
 
     @property
@@ -43,26 +46,18 @@ class PaddedBatch(NamedTuple):
     @property
     def reference_lengths(self) -> Tensor:
         """The tokens of each reference, segment after segment, ``(references,)``; 0 for missing ones."""
-        return self.lengths.flatten()
+        return self.lengths_by_segment.flatten()
 
     def closest_lengths(self) -> Tensor:
         """Return the reference length nearest to each hypothesis length, the shorter on a tie, ``(segments,)``."""
+        lengths = self.lengths_by_segment
         if self.present is None:
-            return self.lengths.squeeze(1)
-        # Four times the distance, plus 1 for a longer reference and minus 1 for a shorter one, which breaks ties.
-        distances = (4 * (self.lengths - self.hypothesis_lengths.unsqueeze(1)) + 1).abs()
-        distances = distances.masked_fill(~self.present, torch.iinfo(torch.int64).max)
-        return self.lengths.gather(1, distances.argmin(1, keepdim=True)).squeeze(1)
-
-    def count_matches(self, orders: int) -> Tensor:
-        """Return the clipped matches of each segment, ``(segments, orders)``."""
-        return device_matches.count_matches(self.hypotheses, self.references, orders)
-
-    def common_lengths(self) -> Tensor:
-        """Return the length of a longest common subsequence of each segment; each has one reference."""
-        return device_subsequences.common_lengths(
-            self.hypotheses, self.references.squeeze(1), self.hypothesis_lengths, self.lengths.squeeze(1)
-        )
+            return lengths.squeeze(1)
+        differences = lengths - self.hypothesis_lengths.unsqueeze(1)
+        # Twice the distance, plus 1 for a longer reference: of two equally near ones the shorter has the smaller key.
+        keys = torch.add(differences > 0, differences.abs(), alpha=2)
+        keys = keys.masked_fill(~self.present, torch.iinfo(torch.int64).max)
+        return lengths.gather(1, keys.argmin(1, keepdim=True)).squeeze(1)
 
     def pairs(self) -> PaddedBatch:
         """Return one segment for each reference, also for a missing one, each with a copy of the hypothesis."""
@@ -70,11 +65,13 @@ class PaddedBatch(NamedTuple):
             return self
         segments, count, width = self.references.shape
         rows = segments * count
-        hypotheses, lengths = (
-            side.repeat_interleave(count, 0, output_size=rows) for side in (self.hypotheses, self.hypothesis_lengths)
+        return PaddedBatch(
+            hypotheses=self.hypotheses.repeat_interleave(count, 0, output_size=rows),
+            hypothesis_lengths=self.hypothesis_lengths.repeat_interleave(count, 0, output_size=rows),
+            references=self.references.reshape(rows, 1, width),
+            lengths_by_segment=self.lengths_by_segment.reshape(rows, 1),
+            present=None,
         )
-        references = self.references.reshape(rows, 1, width)
-        return PaddedBatch(hypotheses, lengths, references, self.lengths.reshape(rows, 1), None)
 
     def take_best(self, fields: Sequence[Tensor], scores: Tensor) -> Sequence[Tensor]:
         """Return each field for the reference of each segment with the highest score, the first on ties.
@@ -84,12 +81,15 @@ class PaddedBatch(NamedTuple):
         """
         if self.present is None:
             return fields
+        segments, count = self.present.shape
         column = (-1, *[1] * (scores.dim() - 1))
         # A missing reference is never chosen: each segment has at least one.
         scores = scores.masked_fill(~self.present.reshape(column), -math.inf)
-        first = torch.arange(len(self.present), device=scores.device).reshape(column) * self.present.shape[1]
-        best = scores.unflatten(0, self.present.shape).argmax(1) + first  # (segments, [keys])
-        return [field.gather(0, best) if best.dim() > 1 else field[best] for field in fields]
+        first = torch.arange(segments, device=scores.device).reshape(column) * count
+        best = scores.unflatten(0, (segments, count)).argmax(1) + first  # (segments,) or (segments, keys)
+        if best.dim() == 1:
+            return [field[best] for field in fields]
+        return [field.gather(0, best) for field in fields]
 
     def sum_references(self, values: Tensor) -> Tensor:
         """Sum values ``(references, ...)`` over the references of each segment: ``(segments, ...)``."""
@@ -108,11 +108,15 @@ class PaddedBatch(NamedTuple):
     def reference_range(self) -> Tensor:
         """Return the fewest references of a segment, negated, and the most, ``(2,)``: the maximum of two joins them."""
         if len(self.hypotheses) == 0:
-            return torch.stack([self.lengths.new_full((), bound) for bound in NO_REFERENCES])
+            return torch.stack([self.hypothesis_lengths.new_full((), bound) for bound in NO_REFERENCES])
         if self.present is None:
-            return torch.arange(-1, 2, 2, device=self.lengths.device)  # one each
+            return torch.arange(-1, 2, 2, device=self.hypothesis_lengths.device)  # one each
         counts = self.present.sum(1)
         return torch.stack((-counts, counts)).amax(1)
+
+    def drop_sentence_ends(self) -> PaddedBatch:
+        """Return this batch. It has no ends of sentences: ``pad_batch`` drops them."""
+        return self
 
 
 def pad_batch(

@@ -21,16 +21,15 @@ device every n-gram gets columns, and torch multiplies the tables there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 
 from ngram_metrics._core.basics.arrays import Array, count_ngrams, namespace
-from ngram_metrics._core.counting.batch import Batch, Integers
-from ngram_metrics._core.counting.matches import CELLS, count_in_runs, find_differences, join_ranges, sort_ngrams
+from ngram_metrics._core.counting.batch import Integers, join_ranges
+from ngram_metrics._core.counting.matches import CELLS, count_in_runs, find_differences, sort_ngrams
+from ngram_metrics._core.counting.pools import Pools
 
 #: Documents of a side, and columns, that are multiplied at a time: so few that OpenBLAS starts no threads.
 TILE = 64
@@ -40,94 +39,6 @@ TABLE_CELLS = 1 << 22
 LISTED_PAIRS = 1 << 18
 #: The cost of a listed pair, in multiplications of a table.
 LISTED_COST = 256
-
-
-@dataclass(frozen=True)
-class Pools:
-    """Groups of documents: the hypotheses of each group, and then its references if they are other documents.
-
-    Attributes:
-        documents: all documents, one group after another.
-        hypotheses: ``(groups,)`` int64, the number of hypotheses of each group.
-        references: ``(groups,)`` int64, the number of references of each group.
-        is_same: whether the hypotheses are also the references.
-    """
-
-    documents: Batch
-    hypotheses: Integers
-    references: Integers
-    is_same: bool
-
-    @cached_property
-    def shape(self) -> tuple[int, int, int]:
-        """The number of groups, and the most hypotheses and references of any group."""
-        return len(self.hypotheses), int(self.hypotheses.max()), int(self.references.max())
-
-    @property
-    def is_even(self) -> bool:
-        """Whether all groups have equally many hypotheses, and equally many references."""
-        _, height, width = self.shape
-        return bool((self.hypotheses == height).all() and (self.references == width).all())
-
-    @property
-    def first_reference(self) -> int:
-        """The row of the first reference in a table of the documents of a group."""
-        return 0 if self.is_same else self.shape[1]
-
-    @property
-    def rows(self) -> int:
-        """The rows of a table of the documents of a group."""
-        return self.first_reference + self.shape[2]
-
-    @cached_property
-    def starts(self) -> tuple[Integers, Integers]:
-        """The first document and the first slot of each group, and then of the end, each ``(groups + 1,)``."""
-        documents = np.append(0, (self.hypotheses if self.is_same else self.hypotheses + self.references).cumsum())
-        return documents, np.append(0, (self.documents.lengths + 1).cumsum())[documents]
-
-    @cached_property
-    def places(self) -> tuple[Integers, Integers]:
-        """The group of each document, and its row in that group, each ``(documents,)``."""
-        starts, _ = self.starts
-        group = np.arange(len(starts) - 1).repeat(starts[1:] - starts[:-1])
-        row = np.arange(len(group)) - starts[group]
-        if not self.is_same:
-            hypotheses = self.hypotheses[group]
-            row += (row >= hypotheses) * (self.first_reference - hypotheses)
-        return group, row
-
-    def side_lengths(self) -> tuple[Integers, Integers]:
-        """Return the tokens of hypotheses and of references, 0 where a group has fewer than another.
-
-        They are ``(groups, hypotheses)`` and ``(groups, references)`` int64.
-        """
-        lengths = np.zeros((self.shape[0], self.rows), np.int64)
-        lengths[self.places] = self.documents.lengths
-        return lengths[:, : self.shape[1]], lengths[:, self.first_reference :]
-
-    def split(self, stops: Integers) -> list[Pools]:
-        """Cut the groups at ascending stops. The last stop is the number of groups."""
-        if len(stops) == 1:
-            return [self]
-        documents, slots = (starts[stops[:-1]] for starts in self.starts)
-        parts = zip(
-            np.split(self.documents.ids, slots),
-            np.split(self.documents.lengths, documents),
-            np.split(self.hypotheses, stops[:-1]),
-            np.split(self.references, stops[:-1]),
-            strict=True,
-        )
-        return [Pools(self.documents._replace(ids=i, lengths=n), h, r, self.is_same) for i, n, h, r in parts]
-
-    def take_rows(self, rows: range) -> Pools:
-        """Return some hypotheses of the only group, with all of its references."""
-        if len(rows) == self.shape[1]:
-            return self
-        sizes = self.documents.lengths + 1
-        chosen = np.append(rows, np.arange(self.first_reference, len(sizes)))
-        ids = self.documents.ids[join_ranges((sizes.cumsum() - sizes)[chosen], sizes[chosen])]
-        documents = self.documents._replace(ids=ids, lengths=sizes[chosen] - 1)
-        return Pools(documents, np.array([len(rows)]), self.references, False)
 
 
 def _find_runs(pools: Pools, orders: int) -> Iterator[tuple[Integers, Integers]]:

@@ -21,15 +21,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from rapidfuzz.distance.LCSseq import similarity
 from rapidfuzz.process import cdist
 
-if TYPE_CHECKING:
-    from ngram_metrics._core.counting.batch import Batch, Integers
-    from ngram_metrics._core.counting.pairs import Pools
+from ngram_metrics._core.counting.batch import Batch, Integers
+from ngram_metrics._core.counting.pools import Pools
 
 #: Slots that become texts at a time, which bounds memory.
 SLOTS = 1 << 16
@@ -37,7 +36,7 @@ SLOTS = 1 << 16
 _END_OF_SENTENCE = "\x02"
 
 
-def common_lengths(pairs: Batch) -> Integers:
+def find_common_lengths(pairs: Batch) -> Integers:
     """Return the length of a longest common subsequence of each segment, ``(segments,)``; each has one reference."""
     texts = list(_read_texts(pairs))
     return np.array([*map(similarity, texts[::2], texts[1::2])], np.int64)
@@ -47,14 +46,14 @@ def match_subsequences(pools: Pools) -> Any:
     """Return the lengths of all pairs, ``(groups, hypotheses, references, 1)`` float32, 0 for missing documents."""
     texts = list(_decode(pools.documents))
     lengths = np.zeros(pools.shape, np.float32)
-    for group, (start, stop) in enumerate(pairwise(pools.starts[0])):
+    for group, (start, stop) in enumerate(pairwise(pools.document_starts)):
         height, width = pools.hypotheses[group], pools.references[group]
         sides = texts[start : start + height], texts[stop - width : stop]
         lengths[group, :height, :width] = cdist(*sides, scorer=similarity, dtype=np.int64)
     return lengths[..., None]
 
 
-def union_hits(pairs: Batch) -> Integers:
+def count_union_hits(pairs: Batch) -> Integers:
     """Return the ROUGE-Lsum hits of each segment, ``(segments,)``; each has one reference."""
     summaries = [[*filter(None, text.split(_END_OF_SENTENCE))] for text in _read_texts(pairs)]
     return np.array([*map(_hit_union, summaries[::2], summaries[1::2])], np.int64)

@@ -65,6 +65,7 @@ from ngram_metrics._core.basics.option_checks import (
     checked_number,
     checked_order,
 )
+from ngram_metrics._core.counting.counters import count_matches
 from ngram_metrics._core.scoring.measure import Layout, Measure, PairCounts
 from ngram_metrics._core.scoring.scorer import MetricEntry, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
@@ -72,7 +73,7 @@ from ngram_metrics._core.text.messages import warn_user
 from ngram_metrics._core.text.reader import WordReader
 
 if TYPE_CHECKING:
-    from ngram_metrics._core.scoring.measure import AnyBatch
+    from ngram_metrics._core.counting.counters import AnyBatch
 
 #: The smoothings: ignite's, nltk's method3, then sacrebleu's.
 Smoothing = Literal["no_smooth", "smooth1", "nltk_smooth2", "smooth2", "nltk_smooth3", "none", "floor", "add-k", "exp"]
@@ -156,7 +157,7 @@ class BleuMeasure(Measure[BleuStatistics]):
         (batch,) = batches
         lengths = batch.hypothesis_lengths
         return BleuStatistics(
-            matches=batch.count_matches(self.ngram),
+            matches=count_matches(batch, self.ngram),
             totals=count_ngrams(lengths, self.ngram),
             hypothesis_length=lengths,
             reference_length=batch.closest_lengths(),

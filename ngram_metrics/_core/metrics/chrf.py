@@ -43,7 +43,7 @@ from ngram_metrics._core.scoring.scorer import MetricEntry, Scorer
 from ngram_metrics._core.text.reader import CharacterReader
 
 if TYPE_CHECKING:
-    from ngram_metrics._core.scoring.measure import AnyBatch
+    from ngram_metrics._core.counting.counters import AnyBatch
 
 #: The value of an order without n-grams under eps smoothing.
 _EPSILON = 1e-16

@@ -41,14 +41,14 @@ from ngram_metrics._core.basics.option_checks import (
     check_choice,
     checked_order,
 )
-from ngram_metrics._core.counting.batch import Batch
+from ngram_metrics._core.counting.counters import count_union_hits, find_common_lengths
 from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, Measure, PairCounts, Statistics, count_pairs
 from ngram_metrics._core.scoring.scorer import MetricEntry, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.rouge_reader import RougeReader
 
 if TYPE_CHECKING:
-    from ngram_metrics._core.scoring.measure import AnyBatch
+    from ngram_metrics._core.counting.counters import AnyBatch
 
 RougeKey: TypeAlias = Literal[
     "rouge1", "rouge2", "rouge3", "rouge4", "rouge5", "rouge6", "rouge7", "rouge8", "rouge9", "rougeL", "rougeLsum"
@@ -221,7 +221,7 @@ def _count(batches: Sequence[AnyBatch], variants: Sequence[int | str]) -> MatchS
     has_sentences = len(batches) > 1
     # If every document is one sentence, the union is the longest common subsequence.
     if "L" in variants or ("Lsum" in variants and not has_sentences):
-        columns["L"] = (words.common_lengths(), *lengths)
+        columns["L"] = (find_common_lengths(words), *lengths)
     if "Lsum" in variants:
         columns["Lsum"] = _count_summaries(batches[1]) if has_sentences else columns["L"]
     counts = zip(*(columns[variant] for variant in variants), strict=True)
@@ -230,10 +230,9 @@ def _count(batches: Sequence[AnyBatch], variants: Sequence[int | str]) -> MatchS
 
 def _count_summaries(summaries: AnyBatch) -> tuple[Array, ...]:
     """Return for ``rougeLsum`` the hits, and the tokens of hypothesis and reference, each ``(references,)``."""
-    assert isinstance(summaries, Batch)
     pairs = summaries.pairs()
     words = pairs.drop_sentence_ends()
-    return pairs.union_hits(), words.hypothesis_lengths, words.reference_lengths
+    return count_union_hits(pairs), words.hypothesis_lengths, words.reference_lengths
 
 
 def _statistics_of_longest(counts: PairCounts) -> MatchStatistics:

@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from ngram_metrics._core.basics.arrays import Array, count_ngrams, namespace, to_float
 from ngram_metrics._core.basics.option_checks import Average
+from ngram_metrics._core.counting.counters import count_matches
 
 if TYPE_CHECKING:
-    from ngram_metrics._core.counting.batch import Batch
-    from ngram_metrics._core.counting.padded_batch import PaddedBatch
-
-    AnyBatch: TypeAlias = Batch | PaddedBatch
+    from ngram_metrics._core.counting.counters import AnyBatch
 
 #: A NamedTuple of arrays with any leading dimensions: one row per segment, a sum, or a matrix of pairs.
 Statistics = TypeVar("Statistics", bound="tuple[Array, ...]")
@@ -174,9 +172,11 @@ class PairMeasure(Measure[Statistics]):
 
 def count_pairs(pairs: AnyBatch, orders: int) -> PairCounts:
     """Count the matches of each segment for the orders up to ``orders``, maybe 0. Each segment has one reference."""
-    lengths = pairs.hypothesis_lengths, pairs.reference_lengths
-    matches = pairs.count_matches(orders) if orders else lengths[0][:, None][:, :0]
-    return PairCounts(matches, *lengths)
+    return PairCounts(
+        matches=count_matches(pairs, orders),
+        hypothesis_lengths=pairs.hypothesis_lengths,
+        reference_lengths=pairs.reference_lengths,
+    )
 
 
 #: A measure with any type of statistics.

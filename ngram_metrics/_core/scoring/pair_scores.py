@@ -11,7 +11,8 @@ from torch import Tensor
 from ngram_metrics._core.basics.arrays import Array, count_ngrams, to_float
 from ngram_metrics._core.basics.tensors import float_dtype, to_tensor
 from ngram_metrics._core.counting.batch import Integers
-from ngram_metrics._core.counting.pairs import Pools, match_aggregates, match_pairs, to_device
+from ngram_metrics._core.counting.pairs import match_aggregates, match_pairs, to_device
+from ngram_metrics._core.counting.pools import Pools
 from ngram_metrics._core.counting.subsequences import match_subsequences
 from ngram_metrics._core.scoring.measure import AnyMeasure, MatchStatistics, PairCounts
 
@@ -115,7 +116,7 @@ def make_empty(shape: tuple[int, ...], device: torch.device | None) -> Array:
 
 def _cut_groups(kinds: Sequence[Pools], orders: int) -> Integers:
     """Return where blocks of groups stop. A block has as many groups as fit, and at least one."""
-    slots = np.sum([np.diff(kind.starts[1]) for kind in kinds], 0)
+    slots = np.sum([np.diff(kind.slot_starts) for kind in kinds], 0)
     stops = []
     start = height = width = taken = 0
     sizes = zip(kinds[0].hypotheses.tolist(), kinds[0].references.tolist(), slots.tolist(), strict=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ngram_metrics._core.counting.pairs import Pools
+from ngram_metrics._core.counting.pools import Pools
 from ngram_metrics._core.text.foreign_values import is_sequence_like, sequence_advice, tensor_types
 from ngram_metrics._core.text.input_types import Groups
 from ngram_metrics._core.text.messages import pluralize, shortened, type_name

@@ -10,9 +10,8 @@ read there, into a ``PaddedBatch`` in torch, and so are padded ids on a CPU duri
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, repeat
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
 
 from ngram_metrics._core.basics.arrays import counts_in_torch
@@ -23,15 +22,13 @@ from ngram_metrics._core.basics.option_checks import (
     pad_ids,
     refuse_missing_pad_id,
 )
-from ngram_metrics._core.counting.batch import (
-    Batch,
-    Integers,
-    batch_of,
+from ngram_metrics._core.counting.batch import Batch
+from ngram_metrics._core.counting.numbering import (
+    TokenNumbering,
+    cut_portions,
     number_characters,
     number_ids,
     number_padded,
-    number_tokens,
-    portions,
 )
 from ngram_metrics._core.text.foreign_values import tensor_types
 from ngram_metrics._core.text.id_lists import flatten_ids
@@ -238,16 +235,16 @@ class WordReader(Reader):
         warn_of_another_tokenizer(self.tokenizer, segments.hypotheses, segments.references)
 
     def _encode_text(self, segments: Segments) -> Sequence[Batch]:
-        documents, counts = segments.interleave()
+        documents, reference_counts = segments.interleave()
         texts = self.prepare(documents)
-        ranges = portions(len(texts), counts)
+        portions = cut_portions(len(texts), reference_counts)
         rule = rule_of(self.tokenizer)
         if rule is not None:
-            ids, bound = number_words(rule, texts, ranges)
+            numbering = number_words(rule, texts, portions)
         else:
             words = batch_tokenizer(self.tokenizer)(texts, segments.name_interleaved)
-            ids, bound = number_documents(words, ranges, segments.name_interleaved)
-        return [batch_of(ids, bound, counts)]
+            numbering = number_documents(words, portions, segments.name_interleaved)
+        return [numbering.to_batch(reference_counts)]
 
 
 @dataclass(frozen=True)
@@ -288,45 +285,48 @@ class CharacterReader(Reader):
                     )
 
     def _encode_text(self, segments: Segments) -> Sequence[Batch]:
-        documents, counts = segments.interleave()
+        documents, reference_counts = segments.interleave()
         texts = self.prepare(documents)
-        batches = [number_characters(texts, counts, self.whitespace)]
+        batches = [number_characters(texts, reference_counts, self.whitespace)]
         if self.words:
-            ids, bound = number_words(CHRF_WORDS, texts, portions(len(texts), counts))
-            batches.append(batch_of(ids, bound, counts))
+            numbering = number_words(CHRF_WORDS, texts, cut_portions(len(texts), reference_counts))
+            batches.append(numbering.to_batch(reference_counts))
         return batches
 
 
 def number_words(
-    rule: WordRule, texts: Sequence[str], ranges: Iterable[slice], stem: Callable[[str], str] | None = None
-) -> tuple[Integers, int]:
-    """Number the words of texts by a rule, or the stems of these, as ``number_tokens`` does.
-
-    The ``ranges`` of texts do not cut segments.
-    """
-    parts = (rule.words(texts[some]) for some in ranges)
-    if stem is not None:
-        parts = ([*map(stem, words)] for words in parts)  # the stem of the end of a text is itself
-    return number_tokens(parts, END_OF_TEXT)
+    rule: WordRule, texts: Sequence[str], portions: Sequence[slice], stem: Callable[[str], str] | None = None
+) -> TokenNumbering:
+    """Number the words of texts by a rule, or the stems of these. No portion of the texts cuts a segment."""
+    numbering = TokenNumbering(END_OF_TEXT)
+    for portion in portions:
+        words = rule.words(texts[portion])
+        if stem is not None:
+            words = list(map(stem, words))  # the stem of the end of a text is itself
+        numbering.add(words)
+    return numbering
 
 
 def encode_tokens(segments: Segments) -> Batch:
     """Encode segments of tokens, or raise TypeError for a token that is not hashable."""
-    documents, counts = segments.interleave()
-    ids, bound = number_documents(documents, portions(len(documents), counts), segments.name_interleaved)
-    return batch_of(ids, bound, counts)
+    documents, reference_counts = segments.interleave()
+    portions = cut_portions(len(documents), reference_counts)
+    return number_documents(documents, portions, segments.name_interleaved).to_batch(reference_counts)
 
 
 def number_documents(
-    documents: Sequence[Sequence[Hashable]], ranges: Iterable[slice], name_of: NameOf
-) -> tuple[Integers, int]:
-    """Number the tokens of documents as ``number_tokens`` does. An error names the document."""
-    parts = (
-        [*chain.from_iterable(chain.from_iterable(zip(documents[some], repeat((_END,)), strict=False)))]
-        for some in ranges
-    )
-    try:
-        return number_tokens(parts, _END)
-    except TypeError:
-        name_unhashable(documents, name_of)
-        raise
+    documents: Sequence[Sequence[Hashable]], portions: Sequence[slice], name_of: NameOf
+) -> TokenNumbering:
+    """Number the tokens of documents. No portion cuts a segment, and the error for an unhashable token names it."""
+    numbering = TokenNumbering(_END)
+    for portion in portions:
+        tokens: list[Hashable] = []
+        for document in documents[portion]:
+            tokens += document
+            tokens.append(_END)
+        try:
+            numbering.add(tokens)
+        except TypeError:
+            name_unhashable(documents, name_of)
+            raise
+    return numbering

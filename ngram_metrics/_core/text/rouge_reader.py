@@ -14,7 +14,7 @@ Other documents of tokens or ids are one sentence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from numbers import Integral
@@ -22,15 +22,8 @@ from numbers import Integral
 import numpy as np
 
 from ngram_metrics._core.basics.option_checks import canonical_pad_id, check_id
-from ngram_metrics._core.counting.batch import (
-    END_OF_SENTENCE,
-    Batch,
-    Integers,
-    batch_of,
-    end_sentences,
-    number_ids,
-    portions,
-)
+from ngram_metrics._core.counting.batch import END_OF_SENTENCE, Batch, Integers
+from ngram_metrics._core.counting.numbering import TokenNumbering, cut_portions, number_ids
 from ngram_metrics._core.text.id_lists import flatten_ids
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.input_warnings import warn_of_another_tokenizer
@@ -156,31 +149,33 @@ class RougeReader(Reader):
             warn_of_unsplit_sentences(hypotheses, references)
 
     def _encode_text(self, segments: Segments) -> Sequence[Batch]:
-        texts, counts = segments.interleave()
+        texts, reference_counts = segments.interleave()
         name_of = segments.name_interleaved
         shares_words = self.reads_lines and self.normalizer is None and self.tokenizer in _SPLIT_AT_LINES
         batches: list[Batch] = []
         if self.sentences and shares_words:
-            batches += self._split_sentences_off(self._encode_sentences(texts, counts, name_of))
+            batches += self._split_sentences_off(self._encode_sentences(texts, reference_counts, name_of))
         else:
-            batches.append(batch_of(*self._number(texts, portions(len(texts), counts), name_of), counts))
+            portions = cut_portions(len(texts), reference_counts)
+            batches.append(self._number(texts, portions, name_of).to_batch(reference_counts))
             if self.sentences:
-                batches.append(self._encode_sentences(texts, counts, name_of))
+                batches.append(self._encode_sentences(texts, reference_counts, name_of))
         return batches
 
-    def _encode_sentences(self, texts: Sequence[str], counts: Integers | None, name_of: NameOf) -> Batch:
+    def _encode_sentences(self, texts: Sequence[str], reference_counts: Integers | None, name_of: NameOf) -> Batch:
         """Return a batch of the words of texts, with the ends of their sentences."""
         split = self._split_sentences(texts, name_of)
-        sentences = np.fromiter(map(len, split), np.int64, len(split))  # (documents,)
-        stops = np.append(0, sentences.cumsum())
-        ranges = (slice(stops[some.start], stops[some.stop]) for some in portions(len(texts), counts))
+        sentence_counts = np.fromiter(map(len, split), np.int64, len(split))  # (documents,)
+        stops = np.append(0, sentence_counts.cumsum())
+        portions = [
+            slice(stops[portion.start], stops[portion.stop]) for portion in cut_portions(len(texts), reference_counts)
+        ]
 
         def name_sentence(index: int) -> str:
             return name_of(int(stops.searchsorted(index, side="right")) - 1)
 
-        ids, bound = self._number([*chain.from_iterable(split)], ranges, name_sentence)
-        end_sentences(ids, sentences)
-        return batch_of(ids, bound, counts)
+        numbering = self._number(list(chain.from_iterable(split)), portions, name_sentence)
+        return numbering.to_batch_of_sentences(sentence_counts, reference_counts)
 
     def _split_sentences(self, texts: Sequence[str], name_of: NameOf) -> list[Sequence[str]]:
         """Return the sentences of each text, at least one: its lines, or what the caller's splitter returns."""
@@ -196,20 +191,20 @@ class RougeReader(Reader):
                 )
         return [sentences or [""] for sentences in split]
 
-    def _number(self, texts: Sequence[str], ranges: Iterable[slice], name_of: NameOf) -> tuple[Integers, int]:
+    def _number(self, texts: Sequence[str], portions: Sequence[slice], name_of: NameOf) -> TokenNumbering:
         """Number the words of texts, as ``number_words`` does."""
         if self.normalizer is not None:
             texts = self._normalize(texts, name_of)
         rule = ROUGE_WORDS if self.tokenizer is None and self.normalizer is None else rule_of(self.tokenizer)
         if rule is not None:
-            return number_words(rule, texts, ranges, rouge_stem if self.use_stemmer else None)
+            return number_words(rule, texts, portions, rouge_stem if self.use_stemmer else None)
         if self.follows_ascii_rule:
             texts = [*map(rouge_text, texts)]
         documents: list[Sequence[Hashable]] = []
         for index, words in enumerate(batch_tokenizer(self.tokenizer)(texts, name_of)):
             words = [word for word in words if word != ""]
             documents.append(_stem(words, index, name_of) if self.use_stemmer else words)
-        return number_documents(documents, ranges, name_of)
+        return number_documents(documents, portions, name_of)
 
     def _normalize(self, texts: Sequence[str], name_of: NameOf) -> list[str]:
         """Call the caller's normalizer on each text, and raise TypeError if it does not return text."""
