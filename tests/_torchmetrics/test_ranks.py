@@ -107,43 +107,98 @@ def one_gathering() -> Iterator[None]:
     assert collectives.names == ["c10d::allgather_"] * 2
 
 
-def compute_and_go_on(shards: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """What each metric computes, and then after another batch; only one that was never updated warns."""
-    numbers, results = shards[distributed.get_rank()], {}
+def filled_on_this_rank(shards: Sequence[Sequence[int]]) -> Iterator[tuple[str, Any, Batch]]:
+    """Each metric with the batches of this rank, and another batch, which it has not counted."""
     for name, (filled, batches) in METRICS.items():
-        metric = filled(select(batches, numbers))
-        counts = counts_of(metric)
-        with one_gathering(), warnings.catch_warnings(record=True) as warned:
-            warnings.simplefilter("always")
+        yield name, filled(select(batches, shards[distributed.get_rank()])), batches[0]
+
+
+def compute(shards: Sequence[Sequence[int]]) -> dict[str, Any]:
+    """What each metric computes, its details and its signature."""
+    results = {}
+    for name, metric, _ in filled_on_this_rank(shards):
+        with one_gathering(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             value = value_of(metric)
-        warns = isinstance(metric, torch.nn.Module) and not numbers
-        assert len(warned) == int(warns), name
-        assert all("was called before the ``update`` method" in str(one.message) for one in warned)
-        with warnings.catch_warnings(record=True):
-            assert_same(value_of(metric), value)
-        parts, signature = parts_of(metric), metric.signature
-        torch.testing.assert_close(counts_of(metric), counts, rtol=0, atol=0)
-        update(metric, batches[0])
-        results[name] = value, parts, metric.compute(), signature
-        if isinstance(metric, for_ignite.metric.IgniteMetric):
-            loaded = filled([])
-            loaded.load_state_dict(metric.state_dict())
-            assert_same(loaded.compute(), metric.compute())
+        results[name] = value, parts_of(metric), metric.signature
     return results
 
 
 @pytest.mark.filterwarnings("ignore:The ``compute`` method", "ignore:no segment was counted")
 @pytest.mark.parametrize("sharding", SHARDS)
 def test_every_rank_computes_the_value_of_one_process(sharding: str):
-    """And its details and its signature, and goes on from its own states."""
+    """And its details and its signature."""
     shards = SHARDS[sharding]
-    of_ranks = on_ranks(compute_and_go_on, shards)
+    of_ranks = on_ranks(compute, shards)
     for name, (filled, batches) in METRICS.items():
         one = filled(join_ranks(batches, shards))
-        continued = filled(join_ranks(batches, [(*numbers, 0) for numbers in shards]))
-        for *values, signature in (results[name] for results in of_ranks):
-            assert_same(values, [value_of(one), parts_of(one), continued.compute()])
+        for value, parts, signature in (results[name] for results in of_ranks):
+            assert_same(value, value_of(one))
+            assert_same(parts, parts_of(one))
             assert signature == one.signature
+
+
+def compute_with_warnings(shards: Sequence[Sequence[int]]) -> dict[str, list[str]]:
+    """What `compute` of each metric of torchmetrics warns of."""
+    messages = {}
+    for name, metric, _ in filled_on_this_rank(shards):
+        if isinstance(metric, torch.nn.Module):
+            with warnings.catch_warnings(record=True) as warned:
+                warnings.simplefilter("always")
+                metric.compute()
+            messages[name] = [str(warning.message) for warning in warned]
+    return messages
+
+
+def test_only_a_rank_that_was_never_updated_warns():
+    shards = SHARDS["one never updated, one with nothing"]
+    for numbers, messages_of_metrics in zip(shards, on_ranks(compute_with_warnings, shards), strict=True):
+        for messages in messages_of_metrics.values():
+            assert len(messages) == (0 if numbers else 1)
+            assert all("was called before the ``update`` method" in message for message in messages)
+
+
+def compute_twice() -> None:
+    for _, metric, _ in filled_on_this_rank(UNEVEN):
+        counts = counts_of(metric)
+        value = value_of(metric)
+        assert_same(value_of(metric), value)
+        torch.testing.assert_close(counts_of(metric), counts, rtol=0, atol=0)
+
+
+def test_compute_leaves_each_rank_its_own_counts():
+    on_ranks(compute_twice)
+
+
+def go_on() -> dict[str, Any]:
+    """What each metric computes after it has computed and counted another batch."""
+    results = {}
+    for name, metric, batch in filled_on_this_rank(UNEVEN):
+        value_of(metric)
+        update(metric, batch)
+        results[name] = metric.compute()
+    return results
+
+
+def test_every_rank_goes_on_from_its_own_counts():
+    of_ranks = on_ranks(go_on)
+    for name, (filled, batches) in METRICS.items():
+        expected = filled(join_ranks(batches, [(*numbers, 0) for numbers in UNEVEN])).compute()
+        for results in of_ranks:
+            assert_same(results[name], expected)
+
+
+def load_in_ignite() -> None:
+    for name, metric, _ in filled_on_this_rank(UNEVEN):
+        if isinstance(metric, for_ignite.metric.IgniteMetric):
+            make, _ = METRICS[name]
+            loaded = make([])
+            loaded.load_state_dict(metric.state_dict())
+            assert_same(loaded.compute(), metric.compute())
+
+
+def test_a_state_dict_of_ignite_has_the_counts_of_each_rank():
+    on_ranks(load_in_ignite)
 
 
 #: The batch of each rank in two steps of `forward`.
@@ -214,8 +269,7 @@ def save(batch: Batch | None, **options: Any) -> dict[str, Any]:
     return metric.state_dict()
 
 
-def save_and_load() -> dict[str, Any]:
-    """Another rank's states are not loaded, with a warning. Empty or unsynced states load on every rank."""
+def load_each_others_states() -> dict[str, Any]:
     rank = distributed.get_rank()
     of_ranks: list[Any] = [None] * SIZE
     distributed.all_gather_object(of_ranks, save(TEXT[rank]))
@@ -229,6 +283,21 @@ def save_and_load() -> dict[str, Any]:
                 f"this Bleu begins empty: its saved states hold the counts of rank {owner} of {SIZE}, "
                 f"and this is rank {rank} of {SIZE}. Run the validation again"
             )
+    return of_ranks[rank]
+
+
+def test_the_states_of_another_rank_are_not_loaded():
+    on_ranks(load_each_others_states)
+
+
+def test_the_states_of_one_of_several_ranks_are_not_loaded_in_one_process():
+    segments, (warned,) = load(on_ranks(load_each_others_states)[1])
+    assert segments == 0
+    assert f"the counts of rank 1 of {SIZE}, and this is rank 0 of 1." in warned
+
+
+def load_synced_states() -> None:
+    rank = distributed.get_rank()
     metric = Bleu(confidence=0.9)
     metric.persistent(True)
     metric.update(*TEXT[rank])
@@ -236,17 +305,22 @@ def save_and_load() -> dict[str, Any]:
         segments, warned = load(metric.state_dict())
     assert segments == 0
     assert f"the counts of rank 0 of 1, and this is rank {rank} of {SIZE}" in warned[0]
-    shared = [save(None), save(TEXT[rank], sync_on_compute=False)]
-    distributed.broadcast_object_list(shared)  # rank 0's
-    assert load(shared[0]) == (0, [])
-    assert load(shared[1], sync_on_compute=False) == (len(TEXT[0][0]), [])
-    return of_ranks[rank]
 
 
-def test_saved_states_are_loaded_on_the_rank_that_saved_them_only():
-    segments, (warned,) = load(on_ranks(save_and_load)[1])
-    assert segments == 0
-    assert f"the counts of rank 1 of {SIZE}, and this is rank 0 of 1." in warned
+def test_states_that_were_saved_while_synced_are_not_loaded():
+    on_ranks(load_synced_states)
+
+
+def load_states_of_rank_0() -> None:
+    shared = [save(None), save(TEXT[distributed.get_rank()], sync_on_compute=False)]
+    distributed.broadcast_object_list(shared)
+    without_segments, without_sync = shared
+    assert load(without_segments) == (0, [])
+    assert load(without_sync, sync_on_compute=False) == (len(TEXT[0][0]), [])
+
+
+def test_empty_and_unsynced_states_are_loaded_on_every_rank():
+    on_ranks(load_states_of_rank_0)
 
 
 def p_values(batches: Sequence[Batch]) -> dict[str, Any]:
@@ -283,35 +357,50 @@ UNLIKE: list[tuple[dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-def raise_together() -> None:
-    """The last rank is the one that differs; after the error each has what it had, and goes on."""
-    rank = distributed.get_rank()
-    is_last = rank == SIZE - 1
-    text, ids = TEXT[rank], ([[1, 2, 3]], [[[1, 2, 4], [1]]])
-    samples = torch.ones(1, 3 if is_last else 2, 4, dtype=torch.int64), torch.ones(1, 4, dtype=torch.int64)
-    settings = "^the ranks have metrics with different settings: expected the same"
-    kinds = "^one metric was given text and ids: expected one of them from"
-    other_samples = "average 'none' expects the same number in all batches"
-    refused: list[tuple[Callable[[], Any], Batch, str]] = [
-        *((partial(Bleu, **pair[is_last]), text, settings) for pair in UNLIKE),
-        (partial(for_ignite.Bleu, ngram=2 if is_last else 4), text, settings),
-        (partial(NgramOverlap, average="none", pad_id=0), samples, other_samples),
-    ]
+def assert_refused_together(make: Callable[[], Any], batch: Batch, words: str) -> None:
+    """All ranks raise; after the error each has what it had, and goes on."""
+    metric, uninterrupted = make(), make()
+    update(metric, batch)
+    counts = counts_of(metric)
+    with one_gathering(), pytest.raises(ValueError, match=words):
+        metric.compute()
+    torch.testing.assert_close(counts_of(metric), counts, rtol=0, atol=0)
+    update(metric, batch)
+    update(uninterrupted, batch)
+    update(uninterrupted, batch)
+    torch.testing.assert_close(counts_of(metric), counts_of(uninterrupted), rtol=0, atol=0)
+
+
+def is_last_rank() -> bool:
+    """The last rank is the one that differs."""
+    return distributed.get_rank() == SIZE - 1
+
+
+def differ_in_settings() -> None:
+    words = "^the ranks have metrics with different settings: expected the same"
+    text = TEXT[distributed.get_rank()]
+    for options, other_options in UNLIKE:
+        mine = other_options if is_last_rank() else options
+        assert_refused_together(partial(Bleu, **mine), text, words)
+    assert_refused_together(partial(for_ignite.Bleu, ngram=2 if is_last_rank() else 4), text, words)
+
+
+def differ_in_samples() -> None:
+    samples = torch.ones(1, 3 if is_last_rank() else 2, 4, dtype=torch.int64)
+    batch = samples, torch.ones(1, 4, dtype=torch.int64)
+    words = "average 'none' expects the same number in all batches"
+    assert_refused_together(partial(NgramOverlap, average="none", pad_id=0), batch, words)
+
+
+def differ_in_kinds() -> None:
+    ids = [[1, 2, 3]], [[[1, 2, 4], [1]]]
+    batch = ids if is_last_rank() else TEXT[distributed.get_rank()]
+    words = "^one metric was given text and ids: expected one of them from"
     for package in (ngram_metrics, for_ignite):
         for name in ("Bleu", "ROUGEScore"):
-            refused.append((partial(getattr(package, name), average="macro"), ids if is_last else text, kinds))
-    for make, batch, words in refused:
-        metric, twin = make(), make()
-        update(metric, batch)
-        counts = counts_of(metric)
-        with one_gathering(), pytest.raises(ValueError, match=words):
-            metric.compute()
-        torch.testing.assert_close(counts_of(metric), counts, rtol=0, atol=0)
-        update(metric, batch)
-        update(twin, batch)
-        update(twin, batch)
-        torch.testing.assert_close(counts_of(metric), counts_of(twin), rtol=0, atol=0)
+            assert_refused_together(partial(getattr(package, name), average="macro"), batch, words)
 
 
-def test_all_ranks_raise_if_settings_kinds_or_samples_differ():
-    on_ranks(raise_together)
+@pytest.mark.parametrize("differ", [differ_in_settings, differ_in_samples, differ_in_kinds])
+def test_all_ranks_raise_if_one_of_them_differs(differ: Callable[[], None]):
+    on_ranks(differ)
