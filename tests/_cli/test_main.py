@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -324,6 +325,15 @@ class _InterruptedImport:
         signal.raise_signal(signal.SIGINT)
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C interrupt: a process that a shell has started in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("during", ["reading", "importing"])
 def test_ctrl_c_ends_the_command_with_one_line(during: str, folder: Path, capsys, monkeypatch):
     if during == "reading":
@@ -366,6 +376,7 @@ def test_an_error_has_its_exit_code_where_standard_error_cannot_be_written(folde
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("ctrl_c")
 def test_a_program_that_ctrl_c_ends_has_exit_code_130(folder: Path):
     os.mkfifo(folder / "pipe")
     command = [sys.executable, "-m", "ngram_metrics", "pipe", "-r", "ref.txt"]

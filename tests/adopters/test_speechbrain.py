@@ -1,5 +1,7 @@
 """SpeechBrain's statistics of a stage: those of all processes, each of which validates its share."""
 
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -47,8 +49,13 @@ def stage_value() -> dict[str, Any]:
 
 
 @pytest.fixture(autouse=True)
-def _speechbrain() -> None:
+def _speechbrain() -> Iterator[None]:
+    """Forget SpeechBrain afterwards: hypothesis looks into every imported module, and its lazy ones raise then."""
     pytest.importorskip("speechbrain", reason="its stages run")
+    yield
+    for name in list(sys.modules):
+        if name.partition(".")[0] == "speechbrain":
+            del sys.modules[name]
 
 
 def expected_value() -> float:
