@@ -191,7 +191,8 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
 
     def _wrap_update(self, update: Callable[..., None]) -> Callable[..., None]:
         # Metric._wrap_update counts an update that fails, too, and makes torch.compile record a graph for each update.
-        if type(self).update.__module__.partition(".")[0] == "ngram_metrics":
+        module = type(self).update.__module__ or ""
+        if module.partition(".")[0] == "ngram_metrics":
             return update
 
         @functools.wraps(update)
@@ -513,7 +514,7 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
 
     def extra_repr(self) -> str:
         """Return the settings that differ from the defaults."""
-        return self.changed_settings()
+        return self._changed_settings()
 
 
 def copy_value(value: Value) -> Value:

@@ -58,7 +58,7 @@ class Bleu(Accumulator[Level]):
         tensor(0.4889, dtype=torch.float64)
     """
 
-    make = staticmethod(make_bleu)
+    _make = staticmethod(make_bleu)
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class ROUGEScore(Accumulator[float | None]):
         rougeL_recall 0.5
     """
 
-    make = staticmethod(make_rouge)
+    _make = staticmethod(make_rouge)
 
     def __init__(
         self,
@@ -181,7 +181,7 @@ class ChrF(Accumulator[Level]):
         tensor(0.8799, dtype=torch.float64)
     """
 
-    make = staticmethod(make_chrf)
+    _make = staticmethod(make_chrf)
 
     def __init__(
         self,
@@ -234,7 +234,7 @@ class NgramOverlap(Accumulator[Level]):
         tensor([[1.0000, 0.6667]], dtype=torch.float64)
     """
 
-    make = staticmethod(make_overlap)
+    _make = staticmethod(make_overlap)
 
     def __init__(
         self,

@@ -73,7 +73,7 @@ class Bleu(IgniteMetric):
         tensor(0.0393, dtype=torch.float64)
     """
 
-    make = staticmethod(partial(make_bleu, smooth="no_smooth", average="macro", effective_order=False, tokenizer=None))
+    _make = staticmethod(partial(make_bleu, smooth="no_smooth", average="macro", effective_order=False, tokenizer=None))
 
     def __init__(
         self,
@@ -200,7 +200,7 @@ class ROUGEScore(IgniteMetric):
     ``confidence`` it has the ends of each interval too, such as ``rouge1_fmeasure_low``.
     """
 
-    make = staticmethod(make_rouge)
+    _make = staticmethod(make_rouge)
 
     def __init__(
         self,
@@ -228,7 +228,7 @@ class ROUGEScore(IgniteMetric):
 class ChrF(IgniteMetric):
     """chrF for an ignite engine, with the options of ``ngram_metrics.ChrF``. See the page "ignite"."""
 
-    make = staticmethod(make_chrf)
+    _make = staticmethod(make_chrf)
 
     def __init__(
         self,
@@ -256,7 +256,7 @@ class NgramOverlap(IgniteMetric):
     For samples and average none ``compute`` returns a tensor ``(segments, samples)``.
     """
 
-    make = staticmethod(make_overlap)
+    _make = staticmethod(make_overlap)
 
     def __init__(
         self,

@@ -141,7 +141,7 @@ class IgniteMetric(CountingMetric, Metric):
 
     def __repr__(self) -> str:
         """Show the settings that differ from the defaults."""
-        return f"ngram_metrics.ignite.{type(self).__name__}({self.changed_settings()})"
+        return f"ngram_metrics.ignite.{type(self).__name__}({self._changed_settings()})"
 
     def reset(self) -> None:
         """Forget all batches."""

@@ -386,6 +386,27 @@ def test_forward_gives_the_batch_and_accumulates(case: Case, average: str, optio
     assert_same(metric.compute(), case.value(average, [*case.batches, case.batches[0]]))
 
 
+def test_a_rank_that_cannot_pack_its_counts_raises_its_own_error_and_the_others_say_so():
+    """It still takes part, or the others would wait for ever."""
+    sent = []
+
+    def gather_alone(message: Tensor, group: Any = None) -> list[Tensor]:
+        sent.append(message)
+        return [message]
+
+    failing, other = ChrF(), ChrF()
+    for metric in (failing, other):
+        metric.update(["a b"], ["a c"])
+    failing.row = torch.empty_like(failing.row, device="meta")  # has no data
+    states = states_of(other)
+    with pytest.raises(NotImplementedError, match="meta tensor"):
+        failing.sync(dist_sync_fn=gather_alone, distributed_available=lambda: True)
+    with pytest.raises(RuntimeError, match=r"^rank 1 cannot pack its counts: NotImplementedError: "):
+        other.sync(dist_sync_fn=lambda message, group=None: [message, *sent], distributed_available=lambda: True)
+    assert_same_states(other, states)
+    assert not other._is_synced
+
+
 def _synced(case: Case, average: str) -> torchmetrics.Metric:
     metric = case.filled(average)
     metric.sync(dist_sync_fn=_two_ranks_of_the_same, distributed_available=lambda: True)

@@ -189,6 +189,35 @@ def test_a_subclass_may_join_processes_in_its_own_way() -> None:
     assert len(joined) == 1
 
 
+@each_kind_of_state
+def test_a_state_shares_the_memory_of_the_counts(case: Case, average: str):
+    """Also after an update, and in a copy, which has its own. A reset forgets what was written."""
+    metric = case.filled(average)
+    twin = metric.clone()
+    segments = int(metric.segments)
+    row = metric.row.clone()
+    metric.segments.mul_(3)
+    metric.row.mul_(3)
+    assert int(metric.segments) == 3 * segments
+    assert torch.equal(metric.row, 3 * row)
+    assert int(twin.segments) == segments
+    twin.row.zero_()
+    assert torch.equal(metric.row, 3 * row)
+    metric.reset()
+    assert not metric.segments.any()
+    metric.row.add_(1)
+    metric.reset()
+    assert not metric.row.any()
+
+
+def test_the_hash_of_a_metric_does_not_change_with_its_counts():
+    metric = Bleu()
+    before = hash(metric)
+    metric.update(["the cat sat on the mat"], ["the cat is on the mat"])
+    assert hash(metric) == before
+    assert hash(Bleu()) != before
+
+
 def test_states_that_are_written_in_place_are_what_was_counted() -> None:
     """As a caller's own ``all_reduce`` writes them, on a rank that has no data too."""
     counted, metric = Bleu(), Bleu()

@@ -29,8 +29,9 @@ from torch import Tensor
 from torch._dynamo.testing import CompileCounterWithBackend
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._pytree import tree_leaves
+from torchmetrics import MetricCollection
 
-from ngram_metrics import NgramOverlap
+from ngram_metrics import Bleu, ChrF, NgramOverlap
 from ngram_metrics.functional import bleu_score, get_score, ngram_overlap
 
 #: Where nothing may wait, and where scores are compiled.
@@ -59,6 +60,22 @@ def test_padded_ids_are_counted_and_scored_without_crossing_between_host_and_dev
         metric.reset()
         metric.update(*batches[1])
     assert {value.device for value in tree_leaves(values)} == {quiet}
+
+
+@pytest.mark.parametrize("average", ["micro", "macro", "none"])
+def test_a_collection_with_compute_groups_counts_without_crossing(average: str):
+    """At each update torchmetrics reads the states of one metric of a group, and sets them on the others."""
+    options = {"average": average, "pad_id": 0}
+    collection = MetricCollection({"a": Bleu(**options), "b": Bleu(**options), "c": ChrF(**options)})
+    collection.update(*batch_of(0, 2))  # forms the groups, for which states are compared
+    assert list(collection.compute_groups.values()) == [["a", "b"], ["c"]]
+    collection.to("meta")
+    for metric in collection.values(copy_state=False):
+        metric.reset()
+    batch = move("meta", batch_of(0, 2))
+    with no_crossings():
+        for _ in range(2):
+            collection.update(*batch)
 
 
 @pytest.mark.parametrize("average", ["micro", "macro", "none"])

@@ -31,7 +31,7 @@ class CountingMetric:
     """A scorer, the level of intervals, the labels of groups, and the counts of all batches."""
 
     #: The function that makes the scorer, whose defaults ``repr`` leaves out.
-    make: ClassVar[Callable[..., Scorer] | None] = None
+    _make: ClassVar[Callable[..., Scorer] | None] = None
 
     scorer: Scorer
     confidence: float | None
@@ -189,9 +189,9 @@ class CountingMetric:
             raise ValueError(f"this {type(self).__name__} keeps sums only: construct it with confidence=0.95")
         return to_tensor(self._joined().all_rows())
 
-    def changed_settings(self) -> str:
+    def _changed_settings(self) -> str:
         """Return the options that differ from the defaults of the class, as a call would pass them."""
-        make = type(self).make
+        make = type(self)._make
         if make is None:
             return ""
         settings = {**self.scorer.settings(), "confidence": self.confidence}
