@@ -180,7 +180,7 @@ def common_subsequence_lengths(
     batch = _encode(segments, pad_id)
     # The shape of padded references decides. Counting them would not do: on a CPU those without tokens are left out.
     if not batch.is_paired or (isinstance(segments, PaddedSegments) and segments.references.shape[1] > 1):
-        raise ValueError("target has several references of a segment: expected one of each")
+        raise ValueError("target has several references for a segment: expected one for each")
     return to_tensor(find_common_lengths(batch))
 
 

@@ -54,9 +54,9 @@ def parse_arguments(words: Sequence[str] | None = None) -> Namespace:
     if options.baseline is not None:
         options.baseline = _find_baseline(parser, options.baseline, options.systems)
     if options.source and not options.report:
-        parser.error("--source is shown in the report: expected --report too")
+        parser.error("--source is only shown in the report: expected --report as well")
     if options.test and len(options.systems) == 1:
-        parser.error(f"--test is for several systems, and there is one: {options.files[0]}")
+        parser.error(f"--test compares systems, but there is only one: {options.files[0]}")
     options.test = options.test or _TESTS[0]
     _check_text_options(parser, options)
     _check_files(parser, options)
@@ -80,7 +80,9 @@ def _parse_words(parser: ArgumentParser, words: list[str]) -> Namespace:
     metrics = [file for file in options.files if file in METRIC_NAMES and not os.path.exists(file)]
     if metrics:
         together = ",".join(dict.fromkeys([*options.metrics, *metrics]))
-        parser.error(f"there is no file {metrics[0]}; several metrics are one word: -m {together}")
+        parser.error(
+            f"there is no file named {metrics[0]}; to name several metrics, separate them by commas: -m {together}"
+        )
     return options
 
 
@@ -156,7 +158,7 @@ def _parse_level(text: str) -> float:
     try:
         level = float(text)
     except ValueError as error:
-        raise ArgumentTypeError(f"{text!r} is not a level, such as 0.95: expected files before -c") from error
+        raise ArgumentTypeError(f"{text!r} is not a level such as 0.95: expected files before -c") from error
     try:
         checked_level(level)
     except ValueError as error:
@@ -173,7 +175,7 @@ def _name_files(parser: ArgumentParser, kind: str, words: Sequence[str]) -> dict
     for name, file in named:
         name = name or (os.path.basename(file) if differ else file)
         if name in files:
-            parser.error(f"two {kind} have the name {name!r}: expected different names, as NAME=FILE gives them")
+            parser.error(f"two {kind} have the name {name!r}: give them different names, as in NAME=FILE")
         files[name] = file
     return files
 
@@ -198,7 +200,7 @@ def _check_text_options(parser: ArgumentParser, options: Namespace) -> None:
     """Exit with an error if an option for text has no effect on the metrics."""
     for option, flag in TEXT_OPTIONS.items():
         if getattr(options, option) and not any(option in entry_of(name).text_options for name in options.metrics):
-            parser.error(f"{flag} is for {_list_takers(option)}, and does nothing for {', '.join(options.metrics)}")
+            parser.error(f"{flag} is for {_list_takers(option)}, and has no effect on {', '.join(options.metrics)}")
 
 
 def _check_files(parser: ArgumentParser, options: Namespace) -> None:
@@ -206,7 +208,7 @@ def _check_files(parser: ArgumentParser, options: Namespace) -> None:
     files = [*options.systems.values(), *options.references.values(), *filter(None, (options.groups, options.source))]
     paths = [split_field(file)[0] for file in files]
     if paths.count("-") > 1:
-        parser.error("standard input can be read once, and - is given twice")
+        parser.error("standard input can be read only once, but - is given twice")
     inputs: list[str | int] = [path for path in paths if path != "-"]
     if "-" in paths:
         inputs += _list_descriptors([sys.stdin])

@@ -58,8 +58,8 @@ def checked_texts(systems: object, references: object, baseline: str | None) -> 
     references = _frame_columns("references", references)
     if isinstance(references, Mapping) and not isinstance(systems, Mapping):
         raise ValueError(
-            f"references has names, and systems is {type_name(systems)} without names, so they look swapped: expected "
-            "evaluate({name: texts}, references); references with names need a system with a name"
+            f"references has names but systems is {type_name(systems)} without names, so the two look swapped: "
+            "expected evaluate({name: texts}, references). If references have names, the system needs one too"
         )
     if isinstance(systems, Mapping):
         named = _check_names("systems", systems, cell_text)
@@ -106,7 +106,8 @@ def checked_scorers(metrics: object) -> dict[str, Scorer]:
         columns[name] = [titles.get(value, value) for value in scorer.values]
         if taken := [column for column in columns[name] if column in _SEGMENT_COLUMNS]:
             raise ValueError(
-                f"metric {name!r} is named like the column {taken[0]!r} of segments: expected another name"
+                f"metric {name!r} would have the same name as the column {taken[0]!r} of segments(): "
+                "expected another name"
             )
     refuse_equal_names(columns.items())
     return scorers
@@ -162,7 +163,7 @@ def _frame_columns(argument: str, value: Any) -> object:
         return value
     names = list(value.columns)
     if repeated := [name for name in names if names.count(name) > 1]:
-        raise ValueError(f"{argument} has several columns named {repeated[0]!r}: expected other names")
+        raise ValueError(f"{argument} has several columns named {repeated[0]!r}: expected different names")
     return {name: value[name] for name in names}
 
 
@@ -172,7 +173,7 @@ def _check_names(argument: str, mapping: Mapping[Any, Any], write: Callable[[str
         raise ValueError(f"{argument} is empty: expected at least one name with its segments")
     named = {str(name): item for name, item in mapping.items()}
     if len(set(map(write, named))) < len(mapping):
-        raise ValueError(f"{argument} has two names that are written alike: {list(mapping)}")
+        raise ValueError(f"{argument} has two names that look the same when written: {list(mapping)}")
     return named
 
 

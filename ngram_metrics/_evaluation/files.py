@@ -61,7 +61,7 @@ def _warn_of_json(name: str, lines: Sequence[str]) -> None:
         return
     if isinstance(first, dict) and first:
         fields = ", ".join(f"{name}:{field}" for field in first)
-        warn_user(f"{name} has JSON lines, and is read as text: expected one of the fields {fields}")
+        warn_user(f"{name} contains JSON lines, but is read as plain text: to read a field, pass one of {fields}")
 
 
 def _split_file(path: str) -> list[str]:
@@ -86,8 +86,8 @@ def _split_file(path: str) -> list[str]:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise ValueError(
             f"{path}, line {line}: the byte 0x{error.object[error.start]:02x} is not UTF-8: expected text in UTF-8. "
-            "Convert the file, as by iconv -f UTF-16 -t UTF-8; in PowerShell, where > writes UTF-16, write it by "
-            "Out-File -Encoding utf8"
+            "Convert the file, for example with iconv -f UTF-16 -t UTF-8. PowerShell's > writes UTF-16: use "
+            "Out-File -Encoding utf8 instead"
         ) from error
     lines = [line.rstrip("\r") for line in text.split("\n")]
     return lines if lines[-1] else lines[:-1]
@@ -130,8 +130,8 @@ def read_outputs(systems: object) -> tuple[dict[str, list[str]], list[list[str]]
     paths = _list_steps(os.fsdecode(systems)) if isinstance(systems, (str, os.PathLike)) else systems
     if not isinstance(paths, Mapping) or not all(isinstance(path, (str, os.PathLike)) for path in paths.values()):
         raise TypeError(
-            f"references is None and systems is {type_name(systems)}: expected references, or a folder with outputs of "
-            "a training, or a mapping of names to such files"
+            f"references is None and systems is {type_name(systems)}: expected references, or the folder of a "
+            "training's outputs, or a mapping of names to such files"
         )
     hypotheses: dict[str, list[str]] = {}
     references: list[list[str]] = []
@@ -140,7 +140,9 @@ def read_outputs(systems: object) -> tuple[dict[str, list[str]], list[list[str]]
         first = references, sources
         hypotheses[name], references, sources = _read_output(os.fsdecode(path))
         if len(hypotheses) > 1 and (references, sources) != first:
-            raise ValueError(f"{path} has other references or sources than the first file: expected the same segments")
+            raise ValueError(
+                f"{path} and the first file differ in their references or sources: expected the same segments"
+            )
     return hypotheses, references, sources
 
 
@@ -149,8 +151,8 @@ def _list_steps(folder: str) -> dict[str, str]:
     _, folders, names = next(os.walk(folder), (folder, [], []))
     files = [name for name in names if name.endswith(".jsonl")]
     if not files:
-        hint = f", as in its folders {', '.join(sorted(folders))}" if folders else ""
-        raise ValueError(f"{folder} is no folder with files such as step-500.jsonl: expected training outputs{hint}")
+        hint = f" (perhaps one of its folders: {', '.join(sorted(folders))})" if folders else ""
+        raise ValueError(f"{folder} has no files such as step-500.jsonl: expected the outputs of a training{hint}")
     files.sort(key=lambda name: [int(digits) for digits in re.findall(r"\d+", name)])
     return {name.removesuffix(".jsonl"): os.path.join(folder, name) for name in files}
 

@@ -202,7 +202,7 @@ class ComputeMetrics:
             self._outputs.finish(is_shared=False)
             written.append(("details", self._outputs.details))
             if self._outputs.is_kept and not self._is_attached:
-                warn_user("samples and outputs are not written: expected a call of attach(trainer) before")
+                warn_user("samples and outputs are not written: call attach(trainer) first")
         refuse_equal_names(written)
         self.metrics.reset()
         self._is_finished = True
@@ -214,7 +214,7 @@ class ComputeMetrics:
         if any(getattr(other, "ndim", 0) == 2 and not torch.as_tensor(other).is_floating_point() for other in others):
             raise ValueError("a tuple has several arrays of ids: expected one array, or a list of batches")
         if first is None:
-            raise TypeError("predictions or label_ids are None: expected ids of both")
+            raise TypeError("predictions or label_ids are None: expected ids for both")
         ids = _to_tensor(list_column(first, "predictions or label_ids"))
         if ids.numel() and ids.is_floating_point():
             raise TypeError(
@@ -256,7 +256,7 @@ def _to_tensor(ids: object) -> Tensor:
         tensor = torch.as_tensor(ids)
     except (RuntimeError, TypeError, ValueError) as error:
         raise ValueError(
-            f"predictions or label_ids are no rows of integers of one width, (segments, width): {error}"
+            f"predictions or label_ids are not rows of integers of equal width, (segments, width): {error}"
         ) from error
     if not is_dense(tensor):
         raise TypeError(
@@ -395,7 +395,7 @@ def _text(source: object, name: str, without_content: str | None = None) -> str:
         text = without_content if text is None else text
     if not isinstance(text, str):
         raise TypeError(
-            f"{name} is {shortened(source)}: expected text, or messages of which the assistant's last one has text"
+            f"{name} is {shortened(source)}: expected text, or messages in which the assistant's last one has text"
         )
     return text
 

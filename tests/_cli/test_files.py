@@ -47,8 +47,8 @@ def test_json_lines_without_a_field_are_text_with_a_warning_that_names_the_field
     captured = capsys.readouterr()
     assert "100.00" not in captured.out
     assert captured.err == (
-        "ngram-metrics: warning: lines.jsonl has JSON lines, and is read as text: expected one of the fields "
-        "lines.jsonl:id, lines.jsonl:answer\n"
+        "ngram-metrics: warning: lines.jsonl contains JSON lines, but is read as plain text: to read a field, pass "
+        "one of lines.jsonl:id, lines.jsonl:answer\n"
     )
     for text in ("{ the cat", "{}", '["a"]', "5", "{" * 20_000):
         write(folder / "text.txt", [text] * len(BASE))
@@ -120,8 +120,8 @@ def test_files_of_different_lengths_are_named_with_their_lengths(folder: Path, c
 def test_a_file_that_is_not_utf8_is_told_with_the_cure(content: bytes, line: int, byte: str, folder: Path, capsys):
     write(folder / "bad", content)
     assert failing(capsys, "base.txt", "-r", "bad") == (
-        f"bad, line {line}: the byte {byte} is not UTF-8: expected text in UTF-8. Convert the file, as by iconv "
-        "-f UTF-16 -t UTF-8; in PowerShell, where > writes UTF-16, write it by Out-File -Encoding utf8"
+        f"bad, line {line}: the byte {byte} is not UTF-8: expected text in UTF-8. Convert the file, for "
+        "example with iconv -f UTF-16 -t UTF-8. PowerShell's > writes UTF-16: use Out-File -Encoding utf8 instead"
     )
 
 

@@ -159,7 +159,7 @@ def test_the_signature_names_the_separator(folder: Path, capsys):
 def test_a_separator_that_does_nothing_is_refused(folder: Path, capsys):
     words = ["base.txt", "-r", "ref.txt", "--sentence-separator"]
     assert refused(capsys, *words, "<q>", "-m", "bleu") == (
-        "--sentence-separator is for rouge, and does nothing for bleu"
+        "--sentence-separator is for rouge, and has no effect on bleu"
     )
     told = "argument --sentence-separator: the separator of sentences is empty: expected a text that is between two"
     assert refused(capsys, *words, "", "-m", "rouge").startswith(told)

@@ -24,8 +24,8 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
         ({"a": [1]}, ["x"], {}, "^segment 0 of system 'a' is an int: expected a text$"),
         ({"a": []}, [], {}, "^system 'a' has no segment: expected at least one$"),
         ({"a": ["x"], "b": []}, ["x"], {}, "^system 'b' has 0 segments and system 'a' 1: expected the same number$"),
-        ({1: ["x"], "1": ["x"]}, ["x"], {}, "^systems has two names that are written alike"),
-        ({"a b": ["x"], "a\tb": ["x"]}, ["x"], {}, "^systems has two names that are written alike"),
+        ({1: ["x"], "1": ["x"]}, ["x"], {}, "^systems has two names that look the same when written"),
+        ({"a b": ["x"], "a\tb": ["x"]}, ["x"], {}, "^systems has two names that look the same when written"),
         (ONE, ["x", "y"], {}, "^reference list '1' has 2 segments and system 'a' 1: expected the same number$"),
         (ONE, [["x"], []], {}, "^reference list '2' has 0 segments"),
         (TWO, {"r": ["x"]}, {}, "^reference list 'r' has 1 segment and system 'a' 2"),
@@ -57,14 +57,19 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
         (ONE, ["x"], {"metrics": {"a": Bleu}}, "^metric 'a' is the class Bleu: expected a metric object"),
         (ONE, ["x"], {"metrics": {"a": Bleu(average="none")}}, "^the metric a has average='none': expected one that"),
         (ONE, ["x"], {"metrics": {"rouge1": Bleu(), "b": ROUGEScore()}}, "'rouge1' and 'b' both write 'rouge1'"),
-        (ONE, ["x"], {"metrics": {"system": Bleu()}}, "^metric 'system' is named like the column 'system' of segments"),
+        (
+            ONE,
+            ["x"],
+            {"metrics": {"system": Bleu()}},
+            "^metric 'system' would have the same name as the column 'system' of segm",
+        ),
         (ONE, ["x"], {"metrics": {"rouge1_recall": Bleu(), "b": ROUGEScore()}}, "both write 'rouge1_recall'"),
         (TWO, ["x", "y"], {"groups": ["g"]}, "^groups has 1 label and system 'a' 2 segments: expected as many$"),
         (TWO, ["x", "y"], {"groups": {"d": ["g"] * 3}}, "^groups 'd' has 3 labels and system 'a' 2 segments"),
-        (TWO, ["x", "y"], {"groups": [None, "None"]}, "^groups has two names that are written alike"),
-        (TWO, ["x", "y"], {"groups": ["", "(empty)"]}, "^groups has two names that are written alike"),
-        (["x"], ONE, {}, "^references has names, and systems is a list without names, so they look swapped: expected"),
-        (TWO, ["x", "y"], {"groups": {1: "gg", "1": "gg"}}, "^groups has two names that are written alike"),
+        (TWO, ["x", "y"], {"groups": [None, "None"]}, "^groups has two names that look the same when written"),
+        (TWO, ["x", "y"], {"groups": ["", "(empty)"]}, "^groups has two names that look the same when written"),
+        (["x"], ONE, {}, "^references has names but systems is a list without names, so the two look swapped: exp"),
+        (TWO, ["x", "y"], {"groups": {1: "gg", "1": "gg"}}, "^groups has two names that look the same when written"),
         (TWO, ["x", "y"], {"groups": "gg"}, "^groups is a str: expected a label for each segment$"),
         (TWO, ["x", "y"], {"groups": ["g", []]}, r"^label 1 of groups is \[\]: expected a hashable, such as a str$"),
         (TWO, ["x", "y"], {"clusters": ["c"]}, "^clusters has 1 label and system 'a' 2 segments: expected as many$"),
@@ -126,7 +131,7 @@ def test_tables_that_are_no_mapping_are_refused():
         chrf_score(table, ["x"])
     twice = _frame("pandas", {"a": ["x"], "b": ["x"]})
     twice.columns = ["a", "a"]
-    with pytest.raises(ValueError, match=r"^systems has several columns named 'a': expected other names$"):
+    with pytest.raises(ValueError, match=r"^systems has several columns named 'a': expected different names$"):
         evaluate(twice, ["x"])
 
 

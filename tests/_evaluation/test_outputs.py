@@ -79,17 +79,17 @@ def test_a_line_that_is_no_output_is_named(line: str, words: str, tmp_path: Path
 
 def test_what_is_no_outputs_is_told(tmp_path: Path):
     for systems in ({"a": ["the cat"]}, ["the cat"], None):
-        with pytest.raises(TypeError, match=r"^references is None and systems is .*: expected references, or a folder"):
+        with pytest.raises(TypeError, match=r"^references is None and systems is .*: expected references, or the fold"):
             evaluate(systems)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"is no folder with files such as step-500\.jsonl"):
+    with pytest.raises(ValueError, match=r"has no files such as step-500\.jsonl"):
         evaluate(tmp_path)
     for name in ("val", "test"):
         write(tmp_path / "training" / name)
-    with pytest.raises(ValueError, match=r"training is no folder with files .*, as in its folders test, val$"):
+    with pytest.raises(ValueError, match=r"training has no files .* \(perhaps one of its folders: test, val\)$"):
         evaluate(tmp_path / "training")
     first, second = write(tmp_path / "a"), write(tmp_path / "b", [*REFERENCES[:2], ["another"]])
     files = {"a": first / "step-90.jsonl", "b": second / "step-90.jsonl"}
-    with pytest.raises(ValueError, match=r"b.step-90\.jsonl has other references or sources than the first file"):
+    with pytest.raises(ValueError, match=r"b.step-90\.jsonl and the first file differ in their references or sources"):
         evaluate(files)
     with pytest.raises(ValueError, match=r"none\.jsonl cannot be read"):
         evaluate({"a": tmp_path / "none.jsonl"})

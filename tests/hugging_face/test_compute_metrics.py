@@ -253,7 +253,7 @@ def test_groups_are_those_of_the_data_set_batch_by_batch(tokenizer, prediction):
 
 
 def test_wrong_options_are_told(tokenizer, prediction):
-    with pytest.warns(UserWarning, match=r"samples and outputs are not written: expected a call of attach\(trainer\)"):
+    with pytest.warns(UserWarning, match=r"samples and outputs are not written: call attach\(trainer\) first"):
         ComputeMetrics(ChrF(), tokenizer, samples=1)(prediction)
     for sources in (["a", "b"], ["a", "b", "c", "d"]):
         scores = ComputeMetrics(ChrF(), tokenizer, samples=1, sources=sources)
@@ -270,7 +270,7 @@ def test_wrong_options_are_told(tokenizer, prediction):
 
 ROW = np.ones((1, 2), int)
 LOGITS = np.ones((1, 2, 3), int)
-NO_ROWS = ValueError, "^predictions or label_ids are no rows of integers of one width"
+NO_ROWS = ValueError, "^predictions or label_ids are not rows of integers of equal width"
 NOT_DENSE = TypeError, "nested, quantized or sparse tensor: expected a dense"
 NESTED = torch.nested.nested_tensor([torch.arange(2)], layout=torch.jagged)
 
@@ -289,7 +289,7 @@ NESTED = torch.nested.nested_tensor([torch.arange(2)], layout=torch.jagged)
         (((ROW, ROW), ROW), ValueError, "^a tuple has several arrays of ids: expected one"),
         # The second array is no ids: of a cache only the first array is read, and this one is of logits.
         (((LOGITS, ROW), ROW), ValueError, "^a tuple has several arrays of ids: expected one"),
-        ((ROW, None), TypeError, "^predictions or label_ids are None: expected ids of both$"),
+        ((ROW, None), TypeError, "^predictions or label_ids are None: expected ids for both$"),
         (([], []), ValueError, r"^ids of shape \(0,\): expected"),
         ({"predictions": 1}, TypeError, "dict: expected an EvalPrediction, or"),
         ((1, 2, 3), TypeError, "tuple: expected an EvalPrediction, or"),
@@ -355,7 +355,7 @@ def test_one_value_of_several_is_the_reward():
     assert reward.__name__ == "rougeL_recall"
 
 
-NO_TEXT = "expected text, or messages of which the assistant's last one has text$"
+NO_TEXT = "expected text, or messages in which the assistant's last one has text$"
 
 
 @pytest.mark.parametrize(

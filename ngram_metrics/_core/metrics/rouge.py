@@ -250,8 +250,8 @@ def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, .
     for key in keys:
         if re.fullmatch(r"rouge-?(w|su?)[\d.*-]*", str(key).lower()):
             raise ValueError(
-                f"{key} is not offered: neither rouge_score nor torchmetrics nor ignite has ROUGE-W or ROUGE-S "
-                f"(expected one of {list(ROUGE_KEYS)})"
+                f"{key} is not available: like rouge_score, torchmetrics and ignite, this package has no ROUGE-W or "
+                f"ROUGE-S (expected one of {list(ROUGE_KEYS)})"
             )
         if advice := advise_on_value(str(key)):
             raise ValueError(f"unknown rouge key {key!r}: expected one of {list(ROUGE_KEYS)}{advice}")
@@ -264,7 +264,7 @@ def advise_on_value(name: str) -> str:
     key, _, value = name.partition("_")
     if key not in ROUGE_KEYS or value not in ROUGE_VALUES:
         return ""
-    return f'; it is a value of {key!r}, whose score is F: in Python ROUGEScore(rouge_keys="{key}")["{name}"]'
+    return f'; it is one of the values of {key!r}, whose score is F: in Python ROUGEScore(rouge_keys="{key}")["{name}"]'
 
 
 def make_rouge(

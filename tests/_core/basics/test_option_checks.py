@@ -67,13 +67,13 @@ REFUSED = {
             ({"rouge_keys": ""}, "unknown rouge key ''"),
             (
                 {"rouge_keys": "rougeL_fmeasure"},
-                r"unknown rouge key 'rougeL_fmeasure': .*; it is a value of 'rougeL', whose score is F: in Python "
-                r'ROUGEScore\(rouge_keys="rougeL"\)\["rougeL_fmeasure"\]$',
+                r"unknown rouge key 'rougeL_fmeasure': .*; it is one of the values of 'rougeL', whose score is F: in "
+                r'Python ROUGEScore\(rouge_keys="rougeL"\)\["rougeL_fmeasure"\]$',
             ),
             ({"rouge_keys": [1]}, "unknown rouge key 1"),
             ({"rouge_keys": ()}, f"no rouge key: expected some of {KNOWN}"),
             *(
-                ({"rouge_keys": key}, rf"^{re.escape(key)} is not offered: neither rouge_score nor .*'rouge1'")
+                ({"rouge_keys": key}, rf"^{re.escape(key)} is not available: like rouge_score, .*'rouge1'")
                 for key in ("rougeW", "rougew", "ROUGE-W-1.2", "rougeS", "rougeSU4", "ROUGE-S*")
             ),
             *(
