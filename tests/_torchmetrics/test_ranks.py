@@ -125,7 +125,14 @@ def compute(shards: Sequence[Sequence[int]]) -> dict[str, Any]:
 
 
 @pytest.mark.filterwarnings("ignore:The ``compute`` method", "ignore:no segment was counted")
-@pytest.mark.parametrize("sharding", SHARDS)
+@pytest.mark.parametrize(
+    "sharding",
+    [
+        "uneven",
+        pytest.param("one never updated, one with nothing", marks=pytest.mark.slow),
+        pytest.param("none updated", marks=pytest.mark.slow),
+    ],
+)
 def test_every_rank_computes_the_value_of_one_process(sharding: str):
     """And its details and its signature."""
     shards = SHARDS[sharding]

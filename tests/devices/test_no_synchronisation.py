@@ -130,7 +130,7 @@ REWARDS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
 }
 #: The others are compiled if slow tests run too.
-BY_DEFAULT = ("Bleu", "ROUGEScore", "samples")
+BY_DEFAULT = ("Bleu", "samples")
 each_reward = pytest.mark.parametrize(
     "reward", [pytest.param(name, marks=() if name in BY_DEFAULT else pytest.mark.slow) for name in REWARDS]
 )
@@ -200,6 +200,7 @@ def test_training_steps_that_update_a_metric_are_one_graph_also_after_a_reset(ca
         metric.update(["text"], ["text"])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiling")
 def test_a_step_that_resets_a_metric_and_counts_a_batch_without_segments_is_one_graph():
     case = next(case for case in CASES if case.on_ids)

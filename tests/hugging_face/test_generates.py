@@ -87,8 +87,15 @@ def scores_of(values: dict[str, float], prefix: str = "eval") -> dict[str, float
     return {name: values[f"{prefix}_{name}"] for name in ("bleu", "chrf")}
 
 
-@pytest.mark.parametrize("padding_side", ["left", "right"])
-@pytest.mark.parametrize("by_batch", [True, False])
+@pytest.mark.parametrize(
+    ("padding_side", "by_batch"),
+    [
+        ("left", True),
+        pytest.param("left", False, marks=pytest.mark.slow),
+        pytest.param("right", True, marks=pytest.mark.slow),
+        pytest.param("right", False, marks=pytest.mark.slow),
+    ],
+)
 def test_what_the_model_writes_is_scored(padding_side: str, by_batch: bool, tmp_path: Path):
     tokenizer = transformers.ByT5Tokenizer(padding_side=padding_side)
     model = make_model()
@@ -154,7 +161,7 @@ def test_the_number_of_new_tokens_may_stand_in_the_generation_config(trainer: An
     assert torch.equal(ids, expected)
 
 
-@pytest.mark.parametrize("padding_side", ["left", "right"])
+@pytest.mark.parametrize("padding_side", ["left", pytest.param("right", marks=pytest.mark.slow)])
 def test_a_penalty_of_repetitions_sees_the_prompt_alone(padding_side: str, tmp_path: Path):
     """``generate`` looks for repetitions in what is padding, too."""
     tokenizer = transformers.ByT5Tokenizer(padding_side=padding_side)

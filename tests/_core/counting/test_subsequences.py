@@ -104,6 +104,7 @@ def test_every_id_is_a_token(largest):
     assert common_subsequence_lengths([hypothesis], [reference]).tolist() == [6]
 
 
+@pytest.mark.slow
 def test_several_chunks_of_pairs_stand_in_order():
     """The masks of so many pairs are more than a chunk holds; a reference lacks the first tokens of its hypothesis."""
     width, missing = 8000, range(60)

@@ -81,6 +81,7 @@ def test_a_compiled_step_counts_outside_of_its_graph_what_numpy_counts(name: str
     torch.testing.assert_close(metric.compute(), eager.compute(), rtol=1e-12, atol=0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiling")
 def test_a_function_in_a_compiled_step_has_the_eager_score():
     for batch, options in ((TEXT, {}), (SUMMARIES, {"pad_id": 0, "sentence_separator_id": 9})):

@@ -126,7 +126,16 @@ def test_every_character_is_of_the_class_that_the_peer_takes_it_for(name):
     assert words_of(ALL_RULES[name], text) == PEERS[name](text)
 
 
-@pytest.mark.parametrize("name", ["13a", "intl", "zh", "unicode", "chrF++"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "13a",
+        "unicode",
+        pytest.param("intl", marks=pytest.mark.slow),
+        pytest.param("zh", marks=pytest.mark.slow),
+        pytest.param("chrF++", marks=pytest.mark.slow),
+    ],
+)
 def test_long_runs_take_linear_time(name):
     """In quadratic time each run would take minutes."""
     runs = [".", ",.", "-", "!", "5.", "(5", "\u0301\u0316", "中", "ก\u0e49", "5\u0301"]

@@ -286,6 +286,7 @@ def test_the_policy_allows_the_one_script_and_the_one_style_and_no_request(tmp_p
     assert not re.search(r'(src|href)="?(https?:)?//', page)
 
 
+@pytest.mark.slow
 def test_a_page_has_at_most_200_000_texts(tmp_path: Path):
     segments = ["a"] * 50_000
     check_size({"a": segments, "b": segments}, [["a", "a"]] * 50_000)
