@@ -32,11 +32,12 @@ each_copy = pytest.mark.parametrize(
 )
 
 
+Copying = Callable[[torchmetrics.Metric], torchmetrics.Metric]
+
+
 @each_copy
 @each_kind_of_state
-def test_a_copy_holds_the_same_and_is_independent(
-    case: Case, average: str, copied: Callable[[torchmetrics.Metric], torchmetrics.Metric]
-):
+def test_a_copy_holds_the_same(case: Case, average: str, copied: Copying):
     metric = case.filled(average, case.batches[:2])
     value, states = metric.compute(), states_of(metric)
     twin = copied(metric)
@@ -44,16 +45,42 @@ def test_a_copy_holds_the_same_and_is_independent(
     assert_same_states(twin, states)
     assert twin.update_count == 2
     assert_same(twin.compute(), value)
-    # One that is written in place changes no default.
-    assert not any(state is twin._defaults[name] for name, state in twin.metric_state.items())
 
+
+@each_copy
+@each_kind_of_state
+def test_a_copy_counts_by_itself(case: Case, average: str, copied: Copying):
+    metric = case.filled(average, case.batches[:2])
+    states = states_of(metric)
+    twin = copied(metric)
     twin.update(*case.batches[2])
     assert_same(twin.compute(), case.value(average))
     assert_same_states(metric, states)
-    assert_same(metric.compute(), value)
+    assert_same(metric.compute(), case.value(average, case.batches[:2]))
+
+
+@each_copy
+@each_kind_of_state
+def test_a_copy_that_is_written_in_place_changes_no_default(case: Case, average: str, copied: Copying):
+    twin = copied(case.filled(average))
+    assert not any(state is twin._defaults[name] for name, state in twin.metric_state.items())
+
+
+@each_copy
+@each_kind_of_state
+def test_a_copy_can_be_merged_into_its_original(case: Case, average: str, copied: Copying):
+    metric = case.filled(average, case.batches[:2])
+    twin = copied(metric)
+    twin.update(*case.batches[2])
     metric.merge_state(twin)
     assert_same(metric.compute(), case.value(average, [*case.batches[:2], *case.batches]))
 
+
+@each_copy
+@each_kind_of_state
+def test_a_reset_of_the_original_leaves_the_copy(case: Case, average: str, copied: Copying):
+    metric = case.filled(average)
+    twin = copied(metric)
     metric.reset()
     twin.update(*case.batches[1])
     assert_same(twin.compute(), case.value(average, [*case.batches, case.batches[1]]))
@@ -77,39 +104,73 @@ def test_a_copy_has_the_sentencepiece_model_of_its_tokenizer(copied: Callable[[B
 
 
 @each_metric
-def test_states_are_saved_only_when_asked_for_each_under_the_name_of_an_attribute(case: Case, average: str):
+def test_states_are_saved_only_when_asked_for(case: Case, average: str):
     metric = case.filled(average)
     assert metric.state_dict() == {}
-    assert set(_saved(metric)) == set(metric.metric_state) | {"saved_on"}
+    metric.persistent(True)
+    assert set(metric.state_dict()) == {*metric.metric_state, "saved_on"}
     metric.persistent(False)
     assert metric.state_dict() == {}
+
+
+@each_metric
+def test_each_state_is_saved_under_the_name_of_its_attribute(case: Case, average: str):
+    metric = case.filled(average)
     for name, saved in _saved(metric).items():
         assert_same(saved, getattr(metric, name))
 
 
+def _saved_and_read(metric: torchmetrics.Metric, folder: Path) -> dict[str, Any]:
+    torch.save(_saved(metric), folder / "metric.pt")
+    return torch.load(folder / "metric.pt", weights_only=True)
+
+
 @each_metric
-def test_a_loaded_metric_has_what_was_saved_alone_and_goes_on(case: Case, average: str, tmp_path: Path):
-    """A state dict is a snapshot. The callables of another process have no number here."""
-    for batches in ((), case.batches[:2]):
-        metric, used = case.filled(average, batches), case.filled(average, case.batches[1:2])
-        saved = _saved(metric)
-        torch.save(saved, tmp_path / "metric.pt")
-        metric.update(*case.batches[2])
-        metric.reset()
-        used.compute()
-        for loaded, states in (
-            (case.make(average), saved),
-            (used, saved),
-            (case.make(average), torch.load(tmp_path / "metric.pt", weights_only=True)),
-        ):
-            number = loaded.settings[32:].clone()
-            loaded.load_state_dict(states)
-            assert loaded.update_called
-            assert torch.equal(loaded.settings[32:], number)
-            if batches:
-                assert_same(loaded.compute(), case.value(average, batches))
-            loaded.update(*case.batches[2])
-            assert_same(loaded.compute(), case.value(average, [*batches, case.batches[2]]))
+def test_a_new_metric_loads_what_was_saved_and_goes_on(case: Case, average: str, tmp_path: Path):
+    saved = _saved_and_read(case.filled(average, case.batches[:2]), tmp_path)
+    loaded = case.make(average)
+    loaded.load_state_dict(saved)
+    assert_same(loaded.compute(), case.value(average, case.batches[:2]))
+    loaded.update(*case.batches[2])
+    assert_same(loaded.compute(), case.value(average))
+
+
+@each_metric
+def test_what_a_metric_had_counted_is_replaced_by_what_it_loads(case: Case, average: str):
+    saved = _saved(case.filled(average, case.batches[:2]))
+    loaded = case.filled(average, case.batches[1:2])
+    loaded.compute()
+    loaded.load_state_dict(saved)
+    assert_same(loaded.compute(), case.value(average, case.batches[:2]))
+
+
+@each_metric
+def test_the_states_of_a_metric_without_data_are_loaded(case: Case, average: str):
+    loaded = case.filled(average)
+    loaded.load_state_dict(_saved(case.make(average)))
+    assert loaded.update_called
+    loaded.update(*case.batches[2])
+    assert_same(loaded.compute(), case.value(average, case.batches[2:]))
+
+
+@each_metric
+def test_a_state_dict_is_a_snapshot(case: Case, average: str):
+    metric = case.filled(average, case.batches[:2])
+    saved = _saved(metric)
+    metric.update(*case.batches[2])
+    metric.reset()
+    loaded = case.make(average)
+    loaded.load_state_dict(saved)
+    assert_same(loaded.compute(), case.value(average, case.batches[:2]))
+
+
+@each_metric
+def test_a_metric_keeps_the_numbers_of_its_own_callables(case: Case, average: str, tmp_path: Path):
+    """Those of another process have no number here."""
+    loaded = case.make(average)
+    numbers = loaded.settings[32:].clone()
+    loaded.load_state_dict(_saved_and_read(case.filled(average), tmp_path))
+    assert torch.equal(loaded.settings[32:], numbers)
 
 
 @each_metric
@@ -137,35 +198,52 @@ def _check_refused(metric: torchmetrics.Metric, saved: Mapping[str, Any], reason
 
 
 @each_metric
-def test_load_refuses_other_settings_and_other_averages(case: Case, average: str):
+def test_load_refuses_other_settings(case: Case, average: str):
     metric = case.filled(average, case.batches[:1])
     metric.compute()
     assert case.others
     for change in case.others:
         saved = _saved(case.filled(average, **change))
         _check_refused(metric, saved, "other settings than this .*: expected the same class, options and average")
+
+
+@each_metric
+def test_load_refuses_other_averages(case: Case, average: str):
+    metric = case.filled(average, case.batches[:1])
     for other in case.averages:
         if other != average:
             _check_refused(metric, _saved(case.filled(other)), "the states lack|other settings")
 
 
 @each_metric
-def test_load_refuses_states_that_lack_some_or_are_others(case: Case, average: str):
+def test_load_refuses_states_that_lack_one(case: Case, average: str):
     metric, saved = case.filled(average, case.batches[:1]), _saved(case.filled(average))
-    for name, state in saved.items():
+    for name in saved:
         rest = {key: state for key, state in saved.items() if key != name}
         _check_refused(metric, rest, r"the states lack \[.*\]: expected")
-        for wrong in (5, None):
-            _check_refused(
-                metric, {**saved, name: wrong}, rf"the saved state {name} is an? \w+: expected a tensor|other settings"
-            )
-        if name == "rows":
-            _check_refused(metric, {**saved, name: [*state, 5]}, "the saved state rows is an int: expected a tensor")
-            state = state[0]
-        reason = f"the saved state {name} is torch.float16 of shape .*: expected torch|other settings"
-        _check_refused(metric, {**saved, name: state.half()}, reason)
-        reason = f"the saved state {name} is torch.* of shape .*: expected torch|other settings"
-        _check_refused(metric, {**saved, name: torch.stack([state, state])}, reason)
+
+
+@each_metric
+def test_load_refuses_a_state_that_is_no_tensor(case: Case, average: str):
+    metric, saved = case.filled(average, case.batches[:1]), _saved(case.filled(average))
+    for name in saved:
+        words = rf"the saved state {name} is an? \w+: expected a tensor|other settings"
+        _check_refused(metric, {**saved, name: 5}, words)
+        _check_refused(metric, {**saved, name: None}, words)
+    if "rows" in saved:
+        words = "the saved state rows is an int: expected a tensor"
+        _check_refused(metric, {**saved, "rows": [*saved["rows"], 5]}, words)
+
+
+@each_metric
+def test_load_refuses_a_state_of_another_dtype_or_shape(case: Case, average: str):
+    metric, saved = case.filled(average, case.batches[:1]), _saved(case.filled(average))
+    for name, state in saved.items():
+        tensor = state[0] if name == "rows" else state
+        words = f"the saved state {name} is torch.float16 of shape .*: expected torch|other settings"
+        _check_refused(metric, {**saved, name: tensor.half()}, words)
+        words = f"the saved state {name} is torch.* of shape .*: expected torch|other settings"
+        _check_refused(metric, {**saved, name: torch.stack([tensor, tensor])}, words)
 
 
 def test_a_metric_without_a_test_of_processes_computes_its_own_score() -> None:
@@ -251,25 +329,51 @@ def test_a_subclass_adds_its_own_states_as_to_any_metric_of_torchmetrics() -> No
     assert metric.labels.shape == (0, 3)
 
 
-@pytest.mark.parametrize("by", ["metric", "states", "states of two ranks"])
+each_incoming = pytest.mark.parametrize("incoming", ["metric", "states"])
+
+
+def _incoming(metric: torchmetrics.Metric, incoming: str) -> Any:
+    """What is passed to `merge_state`."""
+    return metric if incoming == "metric" else metric.metric_state
+
+
+@each_incoming
 @each_metric
-def test_merge(case: Case, average: str, by: str):
-    """The segments of the other come after this one's, and it is not changed, then or later."""
+def test_the_segments_of_a_merged_metric_come_after_this_ones(case: Case, average: str, incoming: str):
     first, second = case.filled(average, case.batches[:2]), case.filled(average, case.batches[2:])
     first.compute()
-    if by == "states of two ranks":
-        second.sync(dist_sync_fn=lambda state, group=None: [state, state], distributed_available=lambda: True)
-    incoming = states_of(second)
-    first.merge_state(second if by == "metric" else second.metric_state)
-    expected = [*case.batches, *case.batches[2 : (3 if by == "states of two ranks" else 2)]]
-    assert_same(first.compute(), case.value(average, expected))
+    first.merge_state(_incoming(second, incoming))
+    assert_same(first.compute(), case.value(average))
     assert first.update_count == 3
-    assert_same_states(second, incoming)
-    assert second.update_count == 1
+
+
+@each_metric
+def test_the_states_of_two_ranks_are_merged(case: Case, average: str):
+    first, second = case.filled(average, case.batches[:2]), case.filled(average, case.batches[2:])
+    second.sync(dist_sync_fn=lambda state, group=None: [state, state], distributed_available=lambda: True)
+    first.merge_state(second.metric_state)
+    assert_same(first.compute(), case.value(average, [*case.batches, *case.batches[2:]]))
+
+
+@each_incoming
+@each_metric
+def test_a_metric_that_is_merged_does_not_change(case: Case, average: str, incoming: str):
+    """Then or later."""
+    first, second = case.filled(average, case.batches[:2]), case.filled(average, case.batches[2:])
+    states = states_of(second)
+    first.merge_state(_incoming(second, incoming))
     first.update(*case.batches[0])
-    assert_same_states(second, incoming)
+    assert_same_states(second, states)
+    assert second.update_count == 1
+
+
+@each_incoming
+@each_metric
+def test_what_was_merged_stays_if_the_other_is_reset(case: Case, average: str, incoming: str):
+    first, second = case.filled(average, case.batches[:2]), case.filled(average, case.batches[2:])
+    first.merge_state(_incoming(second, incoming))
     second.reset()
-    assert_same(first.compute(), case.value(average, [*expected, case.batches[0]]))
+    assert_same(first.compute(), case.value(average))
 
 
 @each_metric
@@ -284,28 +388,41 @@ def test_merge_with_a_metric_that_was_never_updated(case: Case, average: str):
     assert_same(fresh.compute(), case.value(average))
 
 
+def _check_merge_refused(metric: torchmetrics.Metric, incoming: Any, words: str) -> None:
+    """Refused with the words, and nothing is changed."""
+    states, count, value = states_of(metric), metric.update_count, metric.compute()
+    with pytest.raises(ValueError, match=words):
+        metric.merge_state(incoming)
+    assert_same_states(metric, states)
+    assert metric.update_count == count
+    assert_same(metric.compute(), value)
+
+
+@each_incoming
 @each_metric
-def test_merge_refuses_what_does_not_belong_to_it(case: Case, average: str):
-    metric = case.filled(average)
-    states, value = states_of(metric), metric.compute()
-    averages = [name for name in case.averages if name != average]
-    others = [case.make(average, **change) for change in case.others] + [case.make(name) for name in averages]
-    assert len(others) > len(averages)
+def test_merge_refuses_other_settings_and_averages(case: Case, average: str, incoming: str):
+    assert case.others
+    others = [case.make(average, **change) for change in case.others]
+    others += [case.make(name) for name in case.averages if name != average]
     for other in others:
         other.update(*case.batches[0])
-        for incoming in (other, other.metric_state):
-            with pytest.raises(ValueError, match=r"other settings than this .*: expected the same class, options and"):
-                metric.merge_state(incoming)
+        words = r"other settings than this .*: expected the same class, options and"
+        _check_merge_refused(case.filled(average), _incoming(other, incoming), words)
+
+
+@each_metric
+def test_merge_refuses_states_that_lack_one(case: Case, average: str):
+    metric = case.filled(average)
+    states = states_of(metric)
     for name in states:
-        with pytest.raises(ValueError, match=rf"lack \['{name}'\]: expected the states"):
-            metric.merge_state({key: state for key, state in states.items() if key != name})
-    with pytest.raises(ValueError, match="instance of"):
-        metric.merge_state(SumMetric())
-    with pytest.raises(ValueError, match="dict or an instance of Metric"):
-        metric.merge_state([1])
-    assert_same_states(metric, states)
-    assert metric.update_count == len(case.batches)
-    assert_same(metric.compute(), value)
+        rest = {key: state for key, state in states.items() if key != name}
+        _check_merge_refused(metric, rest, rf"lack \['{name}'\]: expected the states")
+
+
+@each_metric
+def test_merge_refuses_what_is_no_metric_of_the_class(case: Case, average: str):
+    _check_merge_refused(case.filled(average), SumMetric(), "instance of")
+    _check_merge_refused(case.filled(average), [1], "dict or an instance of Metric")
 
 
 BOUNDS = (2**24, 2**31, 2**53)
