@@ -37,9 +37,9 @@ _ONE_DASH = ("-tok", "-lc")
 _TESTS = ("randomization", "bootstrap")
 _USAGE = "ngram-metrics SYSTEM... -r REFERENCE... [options]"
 _DESCRIPTION = "Score files with one segment per line, and test systems against the first."
-_FILES = """A FILE is text in UTF-8, which may be compressed with gzip. FILE:answer is a field of JSON lines, for
-references a text or a list of texts, and - is standard input. NAME=FILE names a system or a reference. Every word
-after -- is a system, even one that begins with a dash."""
+_FILES = """A FILE is text in UTF-8, which may be compressed with gzip, and - is standard input. FILE:answer is a field
+of JSON lines, for references a text or a list of texts, and FILE:doc.answer a field of a field. NAME=FILE names a
+system or a reference. Every word after -- is a system, even one that begins with a dash."""
 
 
 def parse_arguments(words: Sequence[str] | None = None) -> Namespace:

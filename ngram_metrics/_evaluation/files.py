@@ -14,6 +14,8 @@ from typing import Any
 from ngram_metrics._core.text.messages import shortened, type_name, warn_user
 
 _GZIP = b"\x1f\x8b"
+#: Instead of a field that a line of JSON does not have.
+_MISSING = object()
 
 
 def split_field(name: str) -> tuple[str, str | None]:
@@ -25,19 +27,51 @@ def split_field(name: str) -> tuple[str, str | None]:
     return path, field
 
 
-def read_segments(names: Sequence[str], references: Sequence[str]) -> list[list[Any]]:
+def read_segments(systems: Sequence[str], references: Sequence[str]) -> list[list[Any]]:
     """Return the lines of several files, then of the references, or raise ValueError if the numbers of lines differ.
 
-    A field of references may hold a list of texts in each line. The first bad line raises ValueError.
+    A field of references may hold a list of texts in each line. The first bad line raises ValueError, and so does the
+    first line in which the files of two systems have different references.
     """
-    columns = [*map(read_lines, names), *(read_lines(name, may_be_lists=True) for name in references)]
-    names = [*names, *references]
+    columns = [*map(read_lines, systems), *(read_lines(name, may_be_lists=True) for name in references)]
+    names = [*systems, *references]
     if len(set(map(len, columns))) > 1:
         counts = ", ".join(f"{name} has {len(lines)}" for name, lines in zip(names, columns, strict=True))
         raise ValueError(f"the files have different numbers of lines: {counts}; expected one line per segment in each")
     if not columns[0]:
         raise ValueError(f"{names[0]} is empty: expected at least one line")
+    for reference in references:
+        _refuse_other_references(systems, reference)
     return columns
+
+
+def _refuse_other_references(systems: Sequence[str], reference: str) -> None:
+    """Raise ValueError if the files of two systems have the field of a reference, and it differs in a line.
+
+    Harnesses save the reference beside each output. If it differs, the outputs are of different segments.
+    """
+    _, field = split_field(reference)
+    if field is None:
+        return
+    # Standard input has been read. Several fields of one file are of the same segments.
+    split_names = map(split_field, systems)
+    paths = dict.fromkeys(path for path, system_field in split_names if system_field is not None and path != "-")
+    if len(paths) < 2:
+        return
+    first_path = ""
+    expected: list[Any] = []
+    for path in paths:
+        contents = [_find_field(value, field) for value in _parse_lines(path, _split_file(path))]
+        if _MISSING in contents:
+            continue
+        if not expected:
+            first_path, expected = path, contents
+        for index, (content, first_content) in enumerate(zip(contents, expected, strict=True), 1):
+            if content != first_content:
+                raise ValueError(
+                    f"{path}, line {index}: {field!r} is {shortened(content)}, and {shortened(first_content)} in "
+                    f"{first_path}: expected the same segments in the same order"
+                )
 
 
 def read_lines(name: str, may_be_lists: bool = False) -> list[Any]:
@@ -104,18 +138,38 @@ def _parse_lines(name: str, lines: Sequence[str]) -> Iterator[Any]:
 
 
 def _take_field(name: str, values: Iterable[Any], field: str, may_be_lists: bool = False) -> list[Any]:
-    """Return a field of each value, a str or maybe a list of them. ``name`` is that of the file in errors."""
+    """Return a field of each value, a str or maybe a list of them. ``name`` is that of the file in errors.
+
+    Where one text is expected, a list of one text is that text.
+    """
     contents = []
     for index, value in enumerate(values, 1):
-        if not isinstance(value, dict) or field not in value:
+        content = _find_field(value, field)
+        if content is _MISSING:
             raise ValueError(f"{name}, line {index}: {shortened(value)} has no field {field!r}")
-        content = value[field]
-        texts = content if may_be_lists and isinstance(content, list) else [content]
-        if not texts or not all(isinstance(text, str) for text in texts):
-            expected = "a string or a list of strings" if may_be_lists else "a string"
-            raise ValueError(f"{name}, line {index}: {field!r} is {shortened(content)}: expected {expected}")
-        contents.append(content)
+        texts = content if isinstance(content, list) else [content]
+        is_right_number = len(texts) == 1 or (texts and may_be_lists)
+        if not is_right_number or not all(isinstance(text, str) for text in texts):
+            expected = "a list of strings" if may_be_lists else "a list of one string"
+            raise ValueError(
+                f"{name}, line {index}: {field!r} is {shortened(content)}: expected a string or {expected}"
+            )
+        contents.append(content if may_be_lists else texts[0])
     return contents
+
+
+def _find_field(value: Any, field: str) -> Any:
+    """Return a field of an object of JSON by its key or by a path of keys, ``doc.answer``, or ``_MISSING``.
+
+    An exact key comes before a path. Numbers in a path are keys too, and no indices of a list.
+    """
+    if isinstance(value, dict) and field in value:
+        return value[field]
+    for key in field.split("."):
+        if not isinstance(value, dict) or key not in value:
+            return _MISSING
+        value = value[key]
+    return value
 
 
 def read_outputs(systems: object) -> tuple[dict[str, list[str]], list[list[str]], list[str] | None]:

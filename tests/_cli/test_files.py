@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import BASE, REFERENCES, SECOND, failing, printed, report, scores, write
+from commands import BASE, OTHER, REFERENCES, SECOND, failing, printed, report, scores, write
 
 from ngram_metrics import _cli as cli
 from ngram_metrics import evaluate
@@ -73,8 +73,71 @@ def test_a_list_of_references_has_strings(value: object, folder: Path, capsys):
     write(folder / "base.txt", ["a"])
     told = failing(capsys, "base.txt", "-r", "refs.jsonl:x")
     assert told == f"refs.jsonl:x, line 1: 'x' is {value}: expected a string or a list of strings"
-    write(folder / "refs.jsonl", ['{"x": ["a"]}'])
-    assert failing(capsys, "refs.jsonl:x", "-r", "base.txt").endswith("'x' is ['a']: expected a string")
+
+
+@pytest.mark.parametrize("value", [[], ["a", "b"], [["a"]], [None], {"a": "b"}])
+def test_a_list_of_a_system_has_one_string(value: object, folder: Path, capsys):
+    write(folder / "base.jsonl", [json.dumps({"x": value})])
+    write(folder / "ref.txt", ["a"])
+    told = failing(capsys, "base.jsonl:x", "-r", "ref.txt")
+    assert told == f"base.jsonl:x, line 1: 'x' is {value}: expected a string or a list of one string"
+
+
+def samples(outputs: list[str], targets: list[str] = REFERENCES) -> list[str]:
+    """What an evaluation harness saves for each segment."""
+    return [
+        json.dumps({"doc": {"translation": {"de": target, "0": target}}, "target": target, "filtered_resps": [text]})
+        for text, target in zip(outputs, targets, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("reference", ["target", "doc.translation.de", "doc.translation.0"])
+def test_the_samples_of_a_harness_are_scored_as_their_texts(reference: str, folder: Path, capsys):
+    write(folder / "base.jsonl", samples(BASE))
+    write(folder / "other.jsonl", samples(OTHER))
+    systems = "base=base.jsonl:filtered_resps", "other=other.jsonl:filtered_resps"
+    shown = report(capsys, *systems, "-r", f"base.jsonl:{reference}", "-c")
+    expected = report(capsys, "base=base.txt", "other=other.txt", "-r", "ref.txt", "-c")
+    assert shown["systems"] == expected["systems"]
+
+
+def test_an_exact_key_wins_over_a_path_and_an_existing_file_over_both(folder: Path, capsys):
+    both = {"a.b": "one", "a": {"b": "two", "c": ["three", "four"], "b.d": "five"}}
+    write(folder / "rows.jsonl", [json.dumps(both)])
+    write(folder / "ref.txt", ["one"])
+    assert scores(capsys, "rows.jsonl:a.b", "-r", "ref.txt", "-m", "rouge1") == {"rouge1": pytest.approx(100)}
+    for field in ("a.c.0", "a.b.d", "a.", ".a", "a..b", "a.b.c"):
+        told = failing(capsys, f"rows.jsonl:{field}", "-r", "ref.txt")
+        assert told.startswith(f"rows.jsonl:{field}, line 1: {{'a.b': 'one'")
+        assert told.endswith(f" has no field {field!r}")
+    write(folder / "rows.jsonl:a.b", ["three"])
+    write(folder / "ref.txt", ["three"])
+    assert scores(capsys, "rows.jsonl:a.b", "-r", "ref.txt", "-m", "rouge1") == {"rouge1": pytest.approx(100)}
+
+
+def test_two_systems_with_different_targets_are_refused_with_the_line(folder: Path, capsys):
+    write(folder / "base.jsonl", samples(BASE))
+    swapped = [REFERENCES[1], REFERENCES[0], *REFERENCES[2:]]
+    write(folder / "other.jsonl", samples(OTHER, [*REFERENCES[:5], "another", *REFERENCES[6:]]))
+    write(folder / "swapped.jsonl", samples(OTHER, swapped))
+    systems = "base.jsonl:filtered_resps", "other.jsonl:filtered_resps"
+    told = failing(capsys, *systems, "-r", "base.jsonl:target")
+    assert told.startswith("other.jsonl, line 6: 'target' is 'another', and '")
+    assert told.endswith("in base.jsonl: expected the same segments in the same order")
+    assert told == failing(capsys, *systems, "-r", "ref.txt", "base.jsonl:target")
+    write(folder / "refs.jsonl", [json.dumps({"target": text}) for text in REFERENCES])
+    assert told == failing(capsys, *systems, "-r", "refs.jsonl:target")
+    told = failing(
+        capsys, "base.jsonl:filtered_resps", "swapped.jsonl:filtered_resps", "-r", "base.jsonl:doc.translation.de"
+    )
+    assert told.startswith("swapped.jsonl, line 1: 'doc.translation.de' is ")
+    # What no two files have to share.
+    printed(capsys, *systems, "-r", "ref.txt")
+    printed(capsys, "base.jsonl:filtered_resps", "other.txt", "-r", "refs.jsonl:target")
+    write(folder / "refs.jsonl", [json.dumps({"gold": text}) for text in REFERENCES])
+    printed(capsys, *systems, "-r", "refs.jsonl:gold")
+    write(folder / "rows.jsonl", [json.dumps({"mt": text}) for text in OTHER])
+    printed(capsys, "base.jsonl:filtered_resps", "rows.jsonl:mt", "-r", "base.jsonl:target")
 
 
 def test_two_fields_of_a_file_are_two_systems(folder: Path, capsys):
@@ -130,7 +193,7 @@ def test_a_file_that_is_not_utf8_is_told_with_the_cure(content: bytes, line: int
     [
         ('{"y": "a"}', "t:x, line 2: {'y': 'a'} has no field 'x'"),
         ('["x"]', "t:x, line 2: ['x'] has no field 'x'"),
-        ('{"x": 5}', "t:x, line 2: 'x' is 5: expected a string"),
+        ('{"x": 5}', "t:x, line 2: 'x' is 5: expected a string or a list of one string"),
         ("the cat", "t:x, line 2: 'the cat' is not JSON: expected JSON lines"),
         ("[" * 100_000, f"t:x, line 2: '{'[' * 56}... is not JSON: expected JSON lines"),
     ],
