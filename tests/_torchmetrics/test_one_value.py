@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import torch
 from oracles import close
 from rouge_score.rouge_scorer import RougeScorer
 from torchmetrics import MetricTracker
@@ -47,20 +48,42 @@ def one_value(value: str, framework: ModuleType = ngram_metrics, **options: Any)
     return framework.ROUGEScore(rouge_keys=KEYS, **options)[value]
 
 
+each_accumulate = pytest.mark.parametrize("accumulate", ["best", "avg"])
+
+
 @each_framework
-@pytest.mark.parametrize("accumulate", ["best", "avg"])
+@each_accumulate
 @each_value
-def test_it_is_in_tables_and_rewards(framework: ModuleType, accumulate: str, value: str):
-    metric = one_value(value, framework, accumulate=accumulate)
-    if framework is ngram_metrics:  # ignite's MetricsLambda cannot be pickled
-        metric = pickle.loads(pickle.dumps(metric))
-    assert repr(metric) == repr(metric.whole) + f'["{value}"]'
-    assert Reward(metric)(completions=HYPOTHESES, reference=REFERENCES) == close(expected(value))
-    assert Reward(metric).__name__ == value
-    table = Outputs({"f": metric}, {ngram_metrics: Accumulator, ignite: IgniteMetric}[framework], 5)
+def test_it_is_a_reward(framework: ModuleType, accumulate: str, value: str):
+    reward = Reward(one_value(value, framework, accumulate=accumulate))
+    assert reward.__name__ == value
+    assert reward(completions=HYPOTHESES, reference=REFERENCES) == close(expected(value))
+
+
+@each_framework
+@each_accumulate
+@each_value
+def test_it_is_a_column_of_a_table(framework: ModuleType, accumulate: str, value: str):
+    kind = Accumulator if framework is ngram_metrics else IgniteMetric
+    table = Outputs({"f": one_value(value, framework, accumulate=accumulate)}, kind, 5)
     table.add(HYPOTHESES, REFERENCES)
     assert table.columns == ["line", "hypothesis", "references", "f"]
     assert [row[3] for row in table.rows] == close(expected(value))
+
+
+@each_framework
+@each_value
+def test_it_is_shown_as_an_item_of_its_metric(framework: ModuleType, value: str):
+    metric = one_value(value, framework)
+    assert repr(metric) == repr(metric.whole) + f'["{value}"]'
+
+
+@each_value
+def test_it_is_pickled(value: str):
+    """Of torchmetrics; ignite's MetricsLambda cannot be pickled."""
+    metric = pickle.loads(pickle.dumps(one_value(value)))
+    metric.update(HYPOTHESES, REFERENCES)
+    assert metric.compute().item() == close(sum(expected(value)) / 3)
 
 
 @each_framework
@@ -72,24 +95,42 @@ def test_it_scores_all_pairs(framework: ModuleType, value: str):
     assert mbr.decode(metric, [HYPOTHESES], [REFERENCES[1:2]]).indices.tolist() == [1]
 
 
+def update(metric: Any, hypotheses: list[str]) -> None:
+    """Update a metric of either framework."""
+    if isinstance(metric, torch.nn.Module):
+        metric.update(hypotheses, REFERENCES)
+    else:
+        metric.update((hypotheses, REFERENCES))
+
+
+def two_systems(framework: ModuleType, average: str) -> dict[str, Any]:
+    systems = {}
+    for name, hypotheses in (("base", HYPOTHESES), ("better", REFERENCES)):
+        systems[name] = framework.ROUGEScore(rouge_keys=KEYS, average=average, confidence=0.9)
+        update(systems[name], hypotheses)
+    return systems
+
+
 @each_framework
 @pytest.mark.parametrize("average", ["macro", "micro"])
 @each_value
-def test_it_is_tested(framework: ModuleType, average: str, value: str):
-    metrics = {
-        name: framework.ROUGEScore(rouge_keys=KEYS, average=average, confidence=0.9) for name in ("base", "better")
-    }
-    for metric, output in zip(metrics.values(), (HYPOTHESES, REFERENCES), strict=True):
-        metric.update((output, REFERENCES)) if framework is ignite else metric.update(output, REFERENCES)
-    values = {name: metric[value] for name, metric in metrics.items()}
-    found = significance.paired_approximate_randomization(values, "base", 100)
-    of_all = significance.paired_approximate_randomization(metrics, "base", 100)
+def test_systems_are_compared_by_it(framework: ModuleType, average: str, value: str):
+    systems = two_systems(framework, average)
+    by_value = {name: metric[value] for name, metric in systems.items()}
+    found = significance.paired_approximate_randomization(by_value, "base", 100)
+    by_all_values = significance.paired_approximate_randomization(systems, "base", 100)
     assert {name: list(results) for name, results in found.items()} == {"base": [value], "better": [value]}
-    assert found["base"][value].score == close(of_all["base"][value].score)
+    assert found["base"][value].score == close(by_all_values["base"][value].score)
     if average == "macro":
         assert found["base"][value].score == close(sum(expected(value)) / 3)
+
+
+@each_framework
+def test_systems_are_not_compared_by_different_values(framework: ModuleType):
+    systems = two_systems(framework, "macro")
+    by_value = {"base": systems["base"]["rouge1_recall"], "better": systems["better"]["rouge1_fmeasure"]}
     with pytest.raises(ValueError, match="other settings"):
-        significance.paired_bootstrap({"base": values["base"], "better": metrics["better"]["rouge1_fmeasure"]}, "base")
+        significance.paired_bootstrap(by_value, "base")
 
 
 def test_several_of_one_metric_count_each_segment_once():
@@ -105,28 +146,45 @@ def test_several_of_one_metric_count_each_segment_once():
 
 
 @each_framework
-def test_what_is_no_value_of_a_metric_is_refused_at_once(framework: ModuleType):
-    rouge, of_chrf = framework.ROUGEScore(rouge_keys=KEYS), r"expected one of \['chrf', 'chrf_low', 'chrf_high'\]"
-    for metric, unknown, words in (
-        (framework.ChrF(confidence=0.9), "low", of_chrf),
-        (framework.ChrF(confidence=0.9), 0, of_chrf),
-        (framework.ChrF(), "chrf", "computes a single value without a name"),
-        (framework.NgramOverlap(average="none"), "ngram_overlap", "computes a single value without a name"),
-        (rouge, "rouge1", r"'rouge1' is not a value of this metric: did you mean 'rouge1_fmeasure'"),
-        (rouge, "rouge1_recall_high", "'rouge1_recall_high' is not a value of this metric: expected one of"),
-    ):
-        with pytest.raises(KeyError, match=words):
-            metric[unknown]
+@pytest.mark.parametrize(
+    ("name", "options", "unknown", "words"),
+    [
+        ("ChrF", {"confidence": 0.9}, "low", r"expected one of \['chrf', 'chrf_low', 'chrf_high'\]"),
+        ("ChrF", {"confidence": 0.9}, 0, r"expected one of \['chrf', 'chrf_low', 'chrf_high'\]"),
+        ("ChrF", {}, "chrf", "computes a single value without a name"),
+        ("NgramOverlap", {"average": "none"}, "ngram_overlap", "computes a single value without a name"),
+        ("ROUGEScore", {}, "rouge1", "'rouge1' is not a value of this metric: did you mean 'rouge1_fmeasure'"),
+        ("ROUGEScore", {}, "rouge1_recall_high", "'rouge1_recall_high' is not a value of this metric: expected one of"),
+    ],
+)
+def test_what_is_no_value_of_a_metric_is_refused_at_once(
+    framework: ModuleType, name: str, options: dict[str, Any], unknown: Any, words: str
+):
+    with pytest.raises(KeyError, match=words):
+        getattr(framework, name)(**options)[unknown]
+
+
+@each_framework
+def test_an_end_of_an_interval_is_a_metric(framework: ModuleType):
     low = framework.ChrF(confidence=0.9)["chrf_low"]
-    segment = framework.ChrF(average="none")[1]
-    for metric in (low, segment):
-        metric.reset()
-        metric.update(*([HYPOTHESES, REFERENCES] if framework is ngram_metrics else [(HYPOTHESES, REFERENCES)]))
-    assert float(segment.compute()) == float(chrf_score(HYPOTHESES[1:2], REFERENCES[1:2]))
+    low.reset()
+    update(low, HYPOTHESES)
     assert 0 < float(low.compute()) < float(chrf_score(HYPOTHESES, REFERENCES))
-    for metric in (low, framework.ChrF(confidence=0.9)["chrf"]):  # no metrics to score by: parts of an interval
-        with pytest.raises(TypeError, match=r"metric is a .*: expected a metric object of this package"):
-            Reward(metric)
+
+
+@each_framework
+def test_the_score_of_a_segment_is_a_metric(framework: ModuleType):
+    segment = framework.ChrF(average="none")[1]
+    segment.reset()
+    update(segment, HYPOTHESES)
+    assert float(segment.compute()) == float(chrf_score(HYPOTHESES[1:2], REFERENCES[1:2]))
+
+
+@each_framework
+@pytest.mark.parametrize("value", ["chrf", "chrf_low"])
+def test_a_part_of_an_interval_is_no_reward(framework: ModuleType, value: str):
+    with pytest.raises(TypeError, match=r"metric is a .*: expected a metric object of this package"):
+        Reward(framework.ChrF(confidence=0.9)[value])
 
 
 @pytest.mark.parametrize(
