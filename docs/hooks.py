@@ -21,6 +21,10 @@ _CODE = re.compile(r"``([A-Za-z_][\w.]*)``")
 _SESSION = re.compile(r"^( *)```python\n(\1>>> .*?)\n+\1```$", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"<pre\b([^>]*)>(?:(?!</pre>).)*</pre>", re.DOTALL)
 _NAME = re.compile(r"(?<=doc-object-name )([^>]*>)([\w.]+)")
+_CELL = re.compile(r"<td\b.*?</td>", re.DOTALL)
+#: Where code in a table may break: between the parts of a name or of a call.
+_END_OF_PART = re.compile(r"[./,=([](?=\S)")
+_CELL_CODE = re.compile(r"<code>([^<]+)</code>")
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">(.*?)</\1>', re.DOTALL)
 #: A link to a script on a line of its own, which the site shows as the code of the script.
 _SCRIPT = re.compile(r"^\[`(examples/[\w/]+\.py)`\]\((?:\.\./)+\1\)$", re.MULTILINE)
@@ -41,6 +45,8 @@ def _show_script(link: re.Match[str]) -> str:
 def on_page_content(html: str, page: Any, files: Files, **kwargs: Any) -> str:
     """Write formulas as MathML, tell the copy buttons what to copy of a session, and let long names break at dots.
 
+    Code in tables may break between its parts.
+
     In the reference the title of a page becomes a link. A title that no page has is a KeyError.
     """
     if page.url.startswith("api"):
@@ -52,7 +58,12 @@ def on_page_content(html: str, page: Any, files: Files, **kwargs: Any) -> str:
 
         html = _PAGE.sub(link, html)
     html = _NAME.sub(lambda found: found[1] + re.sub(r"([._])(?=\w)", r"\1<wbr>", found[2]), html)
+    html = _CELL.sub(lambda cell: _CELL_CODE.sub(_with_breaks, cell[0]), html)
     return _BLOCK.sub(_copied, _FORMULA.sub(_mathml, html))
+
+
+def _with_breaks(code: re.Match[str]) -> str:
+    return f"<code>{_END_OF_PART.sub(lambda mark: mark[0] + '<wbr>', code[1])}</code>"
 
 
 def _mathml(found: re.Match[str]) -> str:

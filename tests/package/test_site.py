@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from browsers import emulated, start_browser
 from documentation import ROOT, public_names
 
 pytestmark = pytest.mark.slow
@@ -34,7 +35,8 @@ def reference(site: Path) -> dict[str, str]:
 
 
 def test_every_public_name_has_a_page_and_a_line_in_the_overview(site: Path):
-    pages, overview = reference(site), (site / "api.html").read_text(encoding="utf-8")
+    pages = reference(site)
+    overview = (site / "api.html").read_text(encoding="utf-8").replace("<wbr>", "")
     for name in public_names():
         assert f'id="{name}"' in pages[name], name
         assert re.search(rf'<td><a href="api/{name}.html"><code>{name}</code></a></td>\s*<td>.*\w', overview), name
@@ -63,7 +65,7 @@ def test_the_site_fetches_nothing(site: Path):
 SEARCHES = {
     "per-segment scores": "metrics/bleu.html",
     "sentence scores": "metrics/bleu.html",
-    "GPU": "guides/counting.html",
+    "GPU": "concepts/devices.html",
     "multi-GPU double counting": "start/troubleshooting.html",
     "BLEU 0 first epoch": "start/troubleshooting.html",
     "score different from sacrebleu": "start/troubleshooting.html",
@@ -85,3 +87,59 @@ def test_a_search_finds_the_page_among_the_first_three(site: Path):
     assert done.returncode == 0, done.stderr
     found = dict(zip(SEARCHES, json.loads(done.stdout), strict=True))
     assert {query: found[query][:3] for query, page in SEARCHES.items() if page not in found[query][:3]} == {}
+
+
+#: Of a page: what is wider than the screen, the smallest code, and words of code that are cut in first columns.
+LOOKS = r"""
+    const cut = (code) => {
+        const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+        let before = null;
+        while (walker.nextNode()) {
+            for (let place = 0; place < walker.currentNode.length; place += 1) {
+                const range = document.createRange();
+                range.setStart(walker.currentNode, place);
+                range.setEnd(walker.currentNode, place + 1);
+                const [box] = range.getClientRects();
+                if (!box) continue;
+                const letter = /\w/.test(range.toString());
+                if (before && letter && before.letter && box.top > before.bottom - 2) return true;
+                before = { letter, bottom: box.bottom };
+            }
+        }
+        return false;
+    };
+    const all = (selector) => [...document.querySelectorAll(selector)];
+    const blocks = all("pre > code");
+    const boxes = all("html, pre > code, .md-typeset table");
+    return {
+        wide: boxes.filter((node) => node.scrollWidth > node.clientWidth + 1).length,
+        small: blocks.filter((block) => parseFloat(getComputedStyle(block).fontSize) < 13).length,
+        cut: all("table :is(td, th):first-child code").filter(cut).map((code) => code.textContent)
+    }"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_code_is_large_and_never_cut(site: Path, tmp_path: Path, width: int):
+    """Long lines of examples go on below, and code in first columns breaks between its parts."""
+    browser = start_browser(tmp_path / "browser")
+    try:
+        with emulated(browser, width):
+            # The page of missing pages has absolute links, and no style on a disk.
+            for page in sorted({*site.rglob("*.html")} - {site / "404.html"}):
+                browser.get(page.as_uri())
+                looks = browser.execute_script(LOOKS)
+                assert looks == {"wide": 0, "small": 0, "cut": []}, page.relative_to(site)
+    finally:
+        browser.quit()
+
+
+def test_the_front_page_answers_in_ten_rows(site: Path):
+    front = (site / "index.html").read_text(encoding="utf-8")
+    (rows,) = re.findall("<tbody>(.*?)</tbody>", front, re.DOTALL)
+    assert rows.count("<tr>") <= 10
+
+
+def test_getting_started_comes_first(site: Path):
+    front = (site / "index.html").read_text(encoding="utf-8")
+    pages = re.findall(r'href="(start/\w+\.html)" class="md-nav__link"', front)
+    assert pages[0] == "start/getting_started.html"

@@ -2,12 +2,12 @@
 
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from browsers import emulated, start_browser
 from report_pages import HOSTILE, REFERENCES, SEGMENTS, SHOWN, SYSTEMS, data_of
 from systems import output, references
 
@@ -20,28 +20,10 @@ import axe_core_python
 
 pytestmark = pytest.mark.slow
 
-#: A window without a screen, and a browser that asks for nothing by itself.
-FLAGS = [
-    *("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,900", "--no-first-run", "--disable-sync"),
-    *("--disable-quic", "--disable-background-networking", "--disable-component-update"),
-]
-
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator:
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    driver = shutil.which("chromedriver")
-    if chromium is None or driver is None:
-        pytest.skip("no chromium, or no chromedriver: on Debian, apt-get install chromium chromium-driver")
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('browser')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    started.set_script_timeout(120)  # axe-core takes seconds, and the machine may be busy
+    started = start_browser(tmp_path_factory.mktemp("browser"))
     yield started
     started.quit()
 
@@ -59,20 +41,6 @@ def opened(browser, path: Path) -> Iterator:
     yield browser
     assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []
     assert browser.execute_script("return window.ran") is None
-
-
-@contextmanager
-def emulated(page, width: int, scheme: str = "light") -> Iterator:
-    """A screen of another size, or colours of another scheme."""
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
-    colours = [{"name": "prefers-color-scheme", "value": scheme}]
-    try:
-        page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": colours})
-        yield page
-    finally:
-        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 ALL = "const all = [...document.querySelectorAll(arguments[0])];"
