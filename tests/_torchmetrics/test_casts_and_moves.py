@@ -45,7 +45,8 @@ def _inside_a_module(metric: torchmetrics.Metric) -> None:
     torch.nn.Sequential(torch.nn.Linear(1, 1), metric).to(torch.bfloat16)
 
 
-CASTS: dict[str, Callable[[torchmetrics.Metric], Any]] = {
+Cast = Callable[[torchmetrics.Metric], Any]
+CASTS: dict[str, Cast] = {
     "half": lambda metric: metric.half(),
     "bfloat16": lambda metric: metric.bfloat16(),
     "double": lambda metric: metric.double(),
@@ -54,22 +55,38 @@ CASTS: dict[str, Callable[[torchmetrics.Metric], Any]] = {
     "set_dtype-str": lambda metric: metric.set_dtype("torch.HalfTensor"),
     "inside-a-module": _inside_a_module,
 }
+each_cast = pytest.mark.parametrize("cast", CASTS.values(), ids=CASTS)
 
 
 @each_kind_of_state
-def test_casts_change_nothing(case: Case, average: str):
-    for name, cast in CASTS.items():
-        metric = case.filled(average, case.batches[:2])
-        states, dtypes, value = states_of(metric), _dtypes(metric), metric.compute()
-        returned = cast(metric)
-        assert returned is None or returned is metric, name
-        assert_same_states(metric, states)
-        assert_same(metric.compute(), value)
-        metric.update(*case.batches[2])
-        assert_same(metric.compute(), case.value(average))
-        metric.reset()
-        metric.update(*case.whole)
-        assert _dtypes(metric) == dtypes, name
+@each_cast
+def test_casts_change_nothing(case: Case, average: str, cast: Cast):
+    metric = case.filled(average, case.batches[:2])
+    states, value = states_of(metric), metric.compute()
+    returned = cast(metric)
+    assert returned is None or returned is metric
+    assert_same_states(metric, states)
+    assert_same(metric.compute(), value)
+
+
+@each_kind_of_state
+@each_cast
+def test_after_a_cast_a_metric_goes_on(case: Case, average: str, cast: Cast):
+    metric = case.filled(average, case.batches[:2])
+    cast(metric)
+    metric.update(*case.batches[2])
+    assert_same(metric.compute(), case.value(average))
+
+
+@each_kind_of_state
+@each_cast
+def test_after_a_cast_and_a_reset_the_states_have_their_dtypes(case: Case, average: str, cast: Cast):
+    metric = case.filled(average)
+    dtypes = _dtypes(metric)
+    cast(metric)
+    metric.reset()
+    metric.update(*case.whole)
+    assert _dtypes(metric) == dtypes
 
 
 @each_metric
@@ -81,21 +98,26 @@ def test_states_are_integers_or_float64(case: Case, average: str):
 
 
 @each_metric
-def test_what_was_counted_in_inference_mode_is_gone_on_from(case: Case, average: str):
+def test_a_metric_counts_in_and_out_of_inference_mode_by_turns(case: Case, average: str):
     with torch.inference_mode():
-        metric = case.filled(average)
-        metric.reset()
-        metric(*case.batches[0])
+        metric = case.filled(average, case.batches[:1])
     metric.update(*case.batches[1])
     with torch.inference_mode():
         metric.update(*case.batches[2])
+    value = metric.compute()
+    assert_same(value, case.value(average))
+    assert not any(scores.requires_grad for scores in scores_of(value))
+
+
+@each_metric
+def test_a_metric_that_counted_in_inference_mode_can_be_reset_and_cloned(case: Case, average: str):
+    with torch.inference_mode():
+        metric = case.filled(average)
     twin = metric.clone()
-    assert_same(metric.compute(), case.value(average))
     metric.reset()
     metric.update(*case.whole)
-    for counted in (metric, twin):
-        assert_same(counted.compute(), case.value(average))
-        assert not any(scores.requires_grad for scores in scores_of(counted.compute()))
+    assert_same(metric.compute(), case.value(average))
+    assert_same(twin.compute(), case.value(average))
 
 
 def _float64_only_on_the_cpu(device: torch.device) -> torch.dtype:
@@ -128,17 +150,31 @@ def test_a_value_from_before_a_move_is_computed_again(monkeypatch: pytest.Monkey
 
 
 @each_metric
-def test_states_lie_on_the_device_asked_for_or_else_on_the_default_one(case: Case, average: str):
-    with torch.device("meta"):
-        by_default, on_the_cpu = case.make(average), case.make(average, device="cpu")
-    elsewhere = [case.make(average, device=device) for device in ("meta", torch.device("meta"))]
-    for metric in (*elsewhere, case.make(average).to("meta"), by_default):
+def test_states_lie_on_the_device_asked_for(case: Case, average: str):
+    for metric in (
+        case.make(average, device="meta"),
+        case.make(average, device=torch.device("meta")),
+        case.make(average).to("meta"),
+    ):
         assert metric.device == torch.device("meta")
         _assert_on(metric, "meta")
-    for metric in (case.make(average), on_the_cpu):
-        assert metric.device == torch.device("cpu")
-        metric.update(*case.whole)
-        assert_same(metric.compute(), case.value(average))
+
+
+@each_metric
+def test_states_lie_on_the_default_device(case: Case, average: str):
+    with torch.device("meta"):
+        metric = case.make(average)
+    assert metric.device == torch.device("meta")
+    _assert_on(metric, "meta")
+
+
+@each_metric
+def test_states_that_were_asked_for_on_the_cpu_do_not_follow_the_default_device(case: Case, average: str):
+    with torch.device("meta"):
+        metric = case.make(average, device="cpu")
+    assert metric.device == torch.device("cpu")
+    metric.update(*case.whole)
+    assert_same(metric.compute(), case.value(average))
 
 
 @pytest.mark.parametrize("backend", ["nccl", "gloo"])

@@ -77,6 +77,12 @@ def test_metrics_of_other_settings_never_share_a_group(case: Case, average: str)
     for name, change in changes.items():
         expected |= _flat(name, case.value(average, batches, **change))
     assert_same(values, expected)
+
+
+@each_metric_without_interval
+def test_the_telling_batch_tells_the_settings_apart(case: Case, average: str):
+    """Else a test on groups would hold nothing."""
+    batches = [*case.batches, case.telling]
     plain = case.value(average, batches)
     for change in case.others:
         with pytest.raises(AssertionError):
@@ -94,31 +100,50 @@ def _values_of_three(case: Case, average: str, batches: Sequence[Any]) -> dict[s
 
 
 @each_metric_without_interval
-def test_the_values_right_after_every_update_and_of_forward(case: Case, average: str):
-    collection, forward = MetricCollection(_of_three(case, average)), MetricCollection(_of_three(case, average))
-    for epoch in range(2):
+def test_the_values_after_every_update_are_those_of_the_metrics_alone(case: Case, average: str):
+    """In two epochs: the first forms the groups, and the second begins with them."""
+    collection = MetricCollection(_of_three(case, average))
+    for _ in range(2):
         for seen, batch in enumerate(case.batches, 1):
             collection.update(*batch)
             assert_same(collection.compute(), _values_of_three(case, average, case.batches[:seen]))
-            assert_same(forward(*batch), _values_of_three(case, average, [batch]))
         assert _groups(collection) == [{"one", "two"}, {"other"}]
-        assert_same(forward.compute(), _values_of_three(case, average, case.batches))
         collection.reset()
-        forward.reset()
-        assert not collection["one"].update_called, epoch
+        assert not collection["one"].update_called
 
 
 @each_metric_without_interval
-def test_a_clone_and_a_pickled_collection_keep_their_groups(case: Case, average: str):
+def test_forward_gives_the_values_of_the_batch_and_counts_it(case: Case, average: str):
+    collection = MetricCollection(_of_three(case, average))
+    for _ in range(2):
+        for batch in case.batches:
+            assert_same(collection(*batch), _values_of_three(case, average, [batch]))
+        assert_same(collection.compute(), _values_of_three(case, average, case.batches))
+        collection.reset()
+
+
+def _with_prefix(prefix: str, values: dict[str, Any]) -> dict[str, Any]:
+    return {prefix + name: value for name, value in values.items()}
+
+
+@pytest.mark.parametrize(
+    ("prefix", "copied"),
+    [
+        pytest.param("val/", lambda collection: collection.clone(prefix="val/"), id="clone"),
+        pytest.param("train/", lambda collection: pickle.loads(pickle.dumps(collection)), id="pickle"),
+    ],
+)
+@each_metric_without_interval
+def test_a_copied_collection_keeps_its_groups_and_counts_by_itself(
+    case: Case, average: str, prefix: str, copied: Callable[[MetricCollection], MetricCollection]
+):
     collection = MetricCollection(_of_three(case, average), prefix="train/")
     collection.update(*case.batches[0])
-    for prefix, twin in (("val/", collection.clone(prefix="val/")), ("train/", pickle.loads(pickle.dumps(collection)))):
-        twin.update(*case.batches[1])
-        expected = _values_of_three(case, average, case.batches[:2])
-        assert_same(twin.compute(), {prefix + name: part for name, part in expected.items()})
-        assert _groups(twin) == [{"one", "two"}, {"other"}]
-    expected = _values_of_three(case, average, case.batches[:1])
-    assert_same(collection.compute(), {f"train/{name}": part for name, part in expected.items()})
+    twin = copied(collection)
+    twin.update(*case.batches[1])
+    assert _groups(twin) == [{"one", "two"}, {"other"}]
+    assert_same(twin.compute(), _with_prefix(prefix, _values_of_three(case, average, case.batches[:2])))
+    assert_same(collection.compute(), _with_prefix("train/", _values_of_three(case, average, case.batches[:1])))
 
 
 ONE_LETTER = (["a"], [["a"]])
