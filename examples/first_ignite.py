@@ -47,7 +47,7 @@ if __name__ == "__main__":
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
     trainer, evaluator = Engine(train), Engine(validate)
     # (3) Reset when the evaluator starts, updated after each batch, computed over all processes at its end.
-    Bleu(average="micro", smooth="exp", tokenizer="13a").attach(evaluator, "bleu")  # as papers report it
+    Bleu().attach(evaluator, "bleu")
     ChrF(confidence=0.95).attach(evaluator, "chrf")
     ROUGEScore(rouge_keys="rougeL")["rougeL_fmeasure"].attach(evaluator, "rougeL")
     # (4) Added after the metrics, so that the scores are there. Both keep the highest score.

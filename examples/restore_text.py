@@ -48,10 +48,9 @@ def build_metrics() -> dict[str, object]:
     """
     return {
         # One score from the n-gram counts of all sentences together, the BLEU that papers report.
-        "BLEU corpus": Bleu(average="micro", smooth="exp", tokenizer="13a"),
-        # The mean of the sentences' own scores, which is ignite's default: a sentence without four
-        # words right in a row counts 0.
-        "BLEU mean": Bleu(),
+        "BLEU corpus": Bleu(),
+        # The mean of the sentences' own scores.
+        "BLEU mean": Bleu(average="macro"),
         # A metric with a dictionary of scores: one of them is picked out by its key.
         "ROUGE-L F": ROUGEScore(rouge_keys="rougeL")["rougeL_fmeasure"],
         "chrF": ChrF(),

@@ -13,7 +13,7 @@ from ngram_metrics._core.basics.option_checks import Average
 from ngram_metrics._core.metrics.bleu import Smoothing, make_bleu
 from ngram_metrics._core.metrics.chrf import make_chrf
 from ngram_metrics._core.metrics.overlap import make_overlap
-from ngram_metrics._core.metrics.rouge import Accumulate, RougeKey, make_rouge
+from ngram_metrics._core.metrics.rouge import DEFAULT_ROUGE_KEYS, Accumulate, RougeKey, make_rouge
 from ngram_metrics._core.text.input_types import Hypotheses, References, Tokenizer
 from ngram_metrics._torchmetrics.accumulator import Accumulator, Level, MetricKeywords
 from ngram_metrics._torchmetrics.values import ScoredValue
@@ -75,8 +75,17 @@ class Bleu(Accumulator[Level]):
         device: torch.device | str | None = None,
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
-        text = tokenizer, lowercase, pad_id
-        bleu = make_bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)
+        bleu = make_bleu(
+            ngram=ngram,
+            smooth=smooth,
+            smooth_value=smooth_value,
+            average=average,
+            weights=weights,
+            effective_order=effective_order,
+            tokenizer=tokenizer,
+            lowercase=lowercase,
+            pad_id=pad_id,
+        )
         super().__init__(bleu, confidence, device, **kwargs)
 
 
@@ -132,7 +141,7 @@ class ROUGEScore(Accumulator[float | None]):
         normalizer: Callable[[str], str] | None = None,
         tokenizer: Tokenizer | None = None,
         accumulate: Accumulate = "best",
-        rouge_keys: RougeKey | Sequence[RougeKey] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
+        rouge_keys: RougeKey | Sequence[RougeKey] = DEFAULT_ROUGE_KEYS,
         average: Average = "macro",
         sentence_splitter: Callable[[str], Sequence[str]] | None = None,
         sentence_separator_id: int | None = None,
@@ -141,8 +150,17 @@ class ROUGEScore(Accumulator[float | None]):
         device: torch.device | str | None = None,
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
-        words, sentences = (use_stemmer, normalizer, tokenizer), (sentence_splitter, sentence_separator_id)
-        rouge = make_rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
+        rouge = make_rouge(
+            use_stemmer=use_stemmer,
+            normalizer=normalizer,
+            tokenizer=tokenizer,
+            accumulate=accumulate,
+            rouge_keys=rouge_keys,
+            average=average,
+            sentence_splitter=sentence_splitter,
+            sentence_separator_id=sentence_separator_id,
+            pad_id=pad_id,
+        )
         super().__init__(rouge, confidence, device, **kwargs)
         self.rouge_keys = tuple(rouge.titles)
         self.accumulate = accumulate
@@ -197,7 +215,16 @@ class ChrF(Accumulator[Level]):
         device: torch.device | str | None = None,
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
-        chrf = make_chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id)
+        chrf = make_chrf(
+            char_order=char_order,
+            word_order=word_order,
+            beta=beta,
+            lowercase=lowercase,
+            whitespace=whitespace,
+            eps_smoothing=eps_smoothing,
+            average=average,
+            pad_id=pad_id,
+        )
         super().__init__(chrf, confidence, device, **kwargs)
 
 
@@ -246,4 +273,5 @@ class NgramOverlap(Accumulator[Level]):
         device: torch.device | str | None = None,
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
-        super().__init__(make_overlap(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)
+        overlap = make_overlap(ngram=ngram, average=average, tokenizer=tokenizer, pad_id=pad_id)
+        super().__init__(overlap, confidence, device, **kwargs)

@@ -13,7 +13,7 @@ from ngram_metrics._core.basics.tensors import move_result, to_tensor
 from ngram_metrics._core.metrics.bleu import Smoothing, make_bleu
 from ngram_metrics._core.metrics.chrf import make_chrf
 from ngram_metrics._core.metrics.overlap import make_overlap
-from ngram_metrics._core.metrics.rouge import Accumulate, RougeKey, make_rouge
+from ngram_metrics._core.metrics.rouge import DEFAULT_ROUGE_KEYS, Accumulate, RougeKey, make_rouge
 from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.text.input_types import Hypotheses, References, Tokenizer
 from ngram_metrics._core.text.messages import warn_of_no_segment
@@ -65,8 +65,17 @@ def bleu_score(
         >>> bleu_score("the cat is on the mat today", references)
         tensor(0.8091, dtype=torch.float64)
     """
-    text = tokenizer, lowercase, pad_id
-    bleu = make_bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)
+    bleu = make_bleu(
+        ngram=ngram,
+        smooth=smooth,
+        smooth_value=smooth_value,
+        average=average,
+        weights=weights,
+        effective_order=effective_order,
+        tokenizer=tokenizer,
+        lowercase=lowercase,
+        pad_id=pad_id,
+    )
     return _count_and_score(bleu, preds, target, device)
 
 
@@ -78,7 +87,7 @@ def rouge_score(
     use_stemmer: bool = False,
     normalizer: Callable[[str], str] | None = None,
     tokenizer: Tokenizer | None = None,
-    rouge_keys: RougeKey | Sequence[RougeKey] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
+    rouge_keys: RougeKey | Sequence[RougeKey] = DEFAULT_ROUGE_KEYS,
     average: Average = "macro",
     sentence_splitter: Callable[[str], Sequence[str]] | None = None,
     sentence_separator_id: int | None = None,
@@ -105,8 +114,17 @@ def rouge_score(
         >>> scores["rouge1_fmeasure"]
         tensor(0.7500, dtype=torch.float64)
     """
-    words, sentences = (use_stemmer, normalizer, tokenizer), (sentence_splitter, sentence_separator_id)
-    rouge = make_rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
+    rouge = make_rouge(
+        use_stemmer=use_stemmer,
+        normalizer=normalizer,
+        tokenizer=tokenizer,
+        accumulate=accumulate,
+        rouge_keys=rouge_keys,
+        average=average,
+        sentence_splitter=sentence_splitter,
+        sentence_separator_id=sentence_separator_id,
+        pad_id=pad_id,
+    )
     return rouge.name_values(_count_and_score(rouge, preds, target, device))
 
 
@@ -134,7 +152,16 @@ def chrf_score(
         >>> chrf_score(["abc"], ["abcdefgh"])
         tensor(0.3225, dtype=torch.float64)
     """
-    chrf = make_chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id)
+    chrf = make_chrf(
+        char_order=char_order,
+        word_order=word_order,
+        beta=beta,
+        lowercase=lowercase,
+        whitespace=whitespace,
+        eps_smoothing=eps_smoothing,
+        average=average,
+        pad_id=pad_id,
+    )
     return _count_and_score(chrf, preds, target, device)
 
 
@@ -159,7 +186,8 @@ def ngram_overlap(
         >>> ngram_overlap([["a", "a", "b"]], [["a", "b", "c"]])
         tensor(0.6667, dtype=torch.float64)
     """
-    return _count_and_score(make_overlap(ngram, average, tokenizer, pad_id), preds, target, device)
+    overlap = make_overlap(ngram=ngram, average=average, tokenizer=tokenizer, pad_id=pad_id)
+    return _count_and_score(overlap, preds, target, device)
 
 
 def _count_and_score(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence, Sized
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
@@ -30,7 +31,7 @@ from ngram_metrics._core.scoring.exchange import (
 from ngram_metrics._core.scoring.items import Item, computes_several, is_scored_value
 from ngram_metrics._core.scoring.scorer import Scorer, rename_values
 from ngram_metrics._core.text.input_types import Hypotheses, References
-from ngram_metrics._core.text.messages import warn_user
+from ngram_metrics._core.text.messages import shortened, warn_user
 
 try:
     from ignite import distributed as idist
@@ -52,8 +53,16 @@ Computed: TypeAlias = float | Tensor | dict[str, float] | dict[str, Tensor]
 #: How an engine gets several values: each by its name, all as a dict, or both.
 ResultMode: TypeAlias = Literal["flatten", "named", "both"]
 CPU = torch.device("cpu")
+Created = TypeVar("Created", bound="IgniteMetric")
+#: How many parameters of ours ignite's users may pass by position: the transform, the device and the mode.
+_POSITIONAL = 3
 #: The metrics with ignite's keys that are attached to each engine.
 _attached: WeakKeyDictionary[Engine, WeakSet[KeyedIgniteMetric]] = WeakKeyDictionary()
+
+
+def _module_of(cls: type) -> str:
+    """Return the public module of a class."""
+    return cls.__module__.removesuffix(".metric_classes")
 
 
 def unchanged(output: object) -> object:
@@ -64,6 +73,41 @@ def unchanged(output: object) -> object:
 def _gather_ranks(tensor: Tensor, group: object = None) -> Tensor:
     """Return the tensors of all ranks as one. Some of ignite's backends are not in torch.distributed."""
     return cast(Tensor, idist.all_gather(tensor))
+
+
+def take_options_by_keyword(make: Callable[..., Scorer]) -> Callable[[type[Created]], type[Created]]:
+    """Return a decorator of a class whose ``options`` are those of the function that makes its scorer.
+
+    The signature of the class shows these options with their defaults. An option that is passed by position is an error
+    that says where ignite's own parameters are.
+    """
+
+    def decorate(cls: type[Created]) -> type[Created]:
+        construct: Callable[..., None] = cls.__init__
+        own = list(inspect.signature(construct).parameters.values())[:-1]  # without ``options``
+        signature = inspect.Signature([*own, *inspect.signature(make).parameters.values()])
+
+        @functools.wraps(construct)
+        def construct_from_all(self: Created, *args: object, **options: object) -> None:
+            construct(self, *args, **options)
+
+        construct_from_all.__signature__ = signature  # type: ignore[attr-defined]
+        construct_checked: Callable[..., None] = named_arguments(construct_from_all)
+
+        @functools.wraps(construct_checked)
+        def construct_by_keyword(self: Created, *args: object, **options: object) -> None:
+            if len(args) > _POSITIONAL or (args and not callable(args[0])):
+                raise TypeError(
+                    f"{cls.__name__} takes its options by keyword, such as {cls.__name__}(average='macro'): "
+                    f"got {shortened(args)} by position. ignite's parameters are those of ngram_metrics.ignite.drop_in"
+                )
+            construct_checked(self, *args, **options)
+
+        cls.__init__ = construct_by_keyword  # type: ignore[method-assign, assignment]
+        cls._make = staticmethod(make)
+        return cls
+
+    return decorate
 
 
 def _combine(name: str) -> Callable[..., MetricsLambda]:
@@ -110,7 +154,8 @@ class IgniteMetric(CountingMetric, Metric):
         check_choice("metrics_result_mode", metrics_result_mode, get_args(ResultMode))
         self._begin(scorer, confidence, groups)
         self.device = torch.device(device)
-        self._scores_no_data, self._returns_tensors = False, scorer.average == "none"
+        self._scores_no_data = False
+        self._returns_tensors = scorer.average == "none"
         # Without skip_unrolling ignite would pass two lists of tensors to update pair by pair.
         super().__init__(output_transform, self.device, skip_unrolling=True)
         # An attribute, because older versions of ignite lack this argument.
@@ -141,7 +186,7 @@ class IgniteMetric(CountingMetric, Metric):
 
     def __repr__(self) -> str:
         """Show the settings that differ from the defaults."""
-        return f"ngram_metrics.ignite.{type(self).__name__}({self._changed_settings()})"
+        return f"{_module_of(type(self))}.{type(self).__name__}({self._changed_settings()})"
 
     def reset(self) -> None:
         """Forget all batches."""
@@ -246,7 +291,7 @@ class KeyedIgniteMetric(IgniteMetric):
 
     def __repr__(self) -> str:
         """Show the keys that are written."""
-        return f"ngram_metrics.ignite.{type(self).__name__}({', '.join(self.scorer.values)})"
+        return f"{_module_of(type(self))}.{type(self).__name__}({', '.join(self.scorer.values)})"
 
     def name_values(self, name: str, values: Mapping[str, object]) -> dict[str, object]:
         """Return values by ignite's keys. Raise ValueError, as ignite does, if ``name`` is one of them."""

@@ -13,6 +13,7 @@ from ngram_metrics.hugging_face import Reward
 pytest.importorskip("ignite", reason="the classes for ignite are tested")
 
 from ngram_metrics import ignite
+from ngram_metrics.ignite import drop_in
 
 
 @pytest.mark.parametrize(
@@ -24,7 +25,12 @@ from ngram_metrics import ignite
         (Bleu(average="macro", effective_order=False), "Bleu(average='macro', effective_order=False)"),
         (Bleu(smooth="smooth2"), "Bleu(smooth='add-k', smooth_value=1.0)"),
         (Bleu(tokenizer=None, pad_id=0), "Bleu(tokenizer='none', pad_id=(0,))"),
-        (ignite.Bleu(smooth="exp", tokenizer="13a"), "ngram_metrics.ignite.Bleu(smooth='exp', tokenizer='13a')"),
+        (ignite.Bleu(tokenizer="zh"), "ngram_metrics.ignite.Bleu(tokenizer='zh')"),
+        (drop_in.Bleu(), "ngram_metrics.ignite.drop_in.Bleu()"),
+        (
+            drop_in.Bleu(smooth="exp", tokenizer="13a"),
+            "ngram_metrics.ignite.drop_in.Bleu(smooth='exp', tokenizer='13a')",
+        ),
         (Bleu(2, weights=[1, 2], device="cpu"), "Bleu(ngram=2, weights=(1.0, 2.0))"),
         (ChrF(word_order=2, pad_id=[0, 1], confidence=0.9), "ChrF(word_order=2, pad_id=(0, 1), confidence=0.9)"),
         (

@@ -48,8 +48,8 @@ from torchmetrics.text import ROUGEScore as TorchmetricsROUGE
 from ngram_metrics import Bleu, ChrF, ROUGEScore
 from ngram_metrics._core.text.stemmer import rouge_stem
 from ngram_metrics.functional import bleu_score, chrf_score
-from ngram_metrics.ignite import Bleu as OurIgniteBleu
-from ngram_metrics.ignite import Rouge as OurIgniteRouge
+from ngram_metrics.ignite.drop_in import Bleu as OurIgniteBleu
+from ngram_metrics.ignite.drop_in import Rouge as OurIgniteRouge
 
 KEYS = ("rouge1", "rouge2", "rougeL")
 WITH_SUMMARY = (*KEYS, "rougeLsum")

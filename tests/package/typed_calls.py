@@ -11,7 +11,7 @@ from ngram_metrics import Bleu, ChrF, GroupedMetric, NgramOverlap, ROUGEScore, e
 from ngram_metrics._torchmetrics.accumulator import Accumulator
 from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
 from ngram_metrics.ignite import Bleu as IgniteBleu
-from ngram_metrics.ignite import RougeL
+from ngram_metrics.ignite.drop_in import RougeL
 
 
 def text(preds: list[str], references: list[str], several: list[list[str]]) -> None:
@@ -91,5 +91,6 @@ def wrong(preds: list[str], references: list[str]) -> None:
     Bleu().clone().compute().keys()  # wrong
     IgniteBleu().update(preds)  # wrong
     IgniteBleu(tokenzer="13a")  # wrong
+    IgniteBleu(tokenizer=3)  # wrong
     score: float = bleu_score(preds, references)  # wrong
     print(score, with_interval)

@@ -60,7 +60,17 @@ def run_recipe(title: str, **names: Any) -> dict[str, Any]:
 def public_names() -> list[str]:
     """All public names; where a framework is missing whose module has some of them, the test is skipped."""
     modules = ["ngram_metrics"]
-    for name in ("counting", "functional", "ignite", "distributed", "mbr", "significance", "hugging_face", "lightning"):
+    for name in (
+        "counting",
+        "functional",
+        "ignite",
+        "ignite.drop_in",
+        "distributed",
+        "mbr",
+        "significance",
+        "hugging_face",
+        "lightning",
+    ):
         modules.append(f"ngram_metrics.{name}")
     names = []
     for module in modules:

@@ -93,8 +93,9 @@ def _check_arguments(function: Callable[..., object], args: tuple[object, ...], 
     name = function.__name__
     if "self" in signature.parameters:
         name = type(args[0]).__name__ + (f".{name}" if name != "__init__" else "")
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature.parameters.values())
     for keyword in keywords:
-        if keyword not in signature.parameters:
+        if keyword not in signature.parameters and not takes_any:
             raise unknown_keyword(name, keyword, options_of(function)) from None
     try:
         signature.bind(*args, **keywords)

@@ -46,7 +46,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, get_args
 
 from ngram_metrics._core.basics.arrays import (
     Array,
@@ -263,7 +263,22 @@ def resolve_effective_order(effective_order: bool | None, average: Average) -> b
     return average != "micro" if effective_order is None else effective_order
 
 
+class BleuOptions(TypedDict, total=False):
+    """The types of the options of ``make_bleu``, which has their defaults."""
+
+    ngram: int
+    smooth: Smoothing
+    smooth_value: float | None
+    average: Average
+    weights: Sequence[float] | None
+    effective_order: bool | None
+    tokenizer: Tokenizer | None
+    lowercase: bool
+    pad_id: int | Sequence[int] | None
+
+
 def make_bleu(
+    *,
     ngram: int = 4,
     smooth: Smoothing = "exp",
     smooth_value: float | None = None,

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from ngram_metrics._core.basics.arrays import Array, at_least, divide, namespace, sum_in_order
 from ngram_metrics._core.basics.option_checks import (
@@ -127,7 +127,21 @@ def _combine(precision: Array, recall: Array, factor: float) -> Array:
     return divide((1 + factor) * precision * recall, factor * precision + recall)
 
 
+class ChrfOptions(TypedDict, total=False):
+    """The types of the options of ``make_chrf``, which has their defaults."""
+
+    char_order: int
+    word_order: int
+    beta: float
+    lowercase: bool
+    whitespace: bool
+    eps_smoothing: bool
+    average: Average
+    pad_id: int | Sequence[int] | None
+
+
 def make_chrf(
+    *,
     char_order: int = 6,
     word_order: int = 0,
     beta: float = 2.0,

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 from ngram_metrics._core.basics.arrays import Array, divide
 from ngram_metrics._core.basics.option_checks import Average, checked_order
@@ -57,7 +58,17 @@ class OverlapMeasure(PairMeasure[MatchStatistics]):
         return divide(2 * statistics.matches, statistics.hypothesis_totals + statistics.reference_totals)
 
 
+class OverlapOptions(TypedDict, total=False):
+    """The types of the options of ``make_overlap``, which has their defaults."""
+
+    ngram: int
+    average: Average
+    tokenizer: Tokenizer | None
+    pad_id: int | Sequence[int] | None
+
+
 def make_overlap(
+    *,
     ngram: int = 1,
     average: Average = "macro",
     tokenizer: Tokenizer | None = None,

@@ -33,7 +33,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
 from ngram_metrics._core.basics.arrays import Array, divide, namespace, to_float
 from ngram_metrics._core.basics.option_checks import (
@@ -267,7 +267,22 @@ def advise_on_value(name: str) -> str:
     return f'; it is one of the values of {key!r}, whose score is F: in Python ROUGEScore(rouge_keys="{key}")["{name}"]'
 
 
+class RougeOptions(TypedDict, total=False):
+    """The types of the options of ``make_rouge``, which has their defaults."""
+
+    use_stemmer: bool
+    normalizer: Callable[[str], str] | None
+    tokenizer: Tokenizer | None
+    accumulate: Accumulate
+    rouge_keys: RougeKey | Sequence[RougeKey]
+    average: Average
+    sentence_splitter: Callable[[str], Sequence[str]] | None
+    sentence_separator_id: int | None
+    pad_id: int | Sequence[int] | None
+
+
 def make_rouge(
+    *,
     use_stemmer: bool = False,
     normalizer: Callable[[str], str] | None = None,
     tokenizer: Tokenizer | None = None,

@@ -19,7 +19,7 @@ def test_counts_and_scores_are_those_of_plain_python(batch, ngram):
     for hypothesis, references in batch:
         rows = [oracles.overlap_counts(hypothesis, reference, ngram) for reference in references]
         expected.append(max(rows, key=lambda row: oracles.overlap(*row)))
-    scorer, corpus = (make_overlap(ngram, average) for average in ("none", "micro"))
+    scorer, corpus = (make_overlap(ngram=ngram, average=average) for average in ("none", "micro"))
     counted = scorer.count_batch(*apart(batch))
     assert counted.rows.tolist() == list(map(list, expected))
     assert scorer.score(scorer.add_up(counted)).tolist() == close([oracles.overlap(*row) for row in expected])

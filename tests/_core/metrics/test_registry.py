@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.resources
+import inspect
 from types import ModuleType
 
 import pytest
@@ -38,9 +39,6 @@ def test_every_entry_of_every_file_is_in_the_registry():
     entries = [entry for module in modules for entry in getattr(importlib.import_module(module), "ENTRIES", ())]
     assert sorted(entry.title.lower() for entry in entries) == sorted(REGISTRY)
 
-
-#: The defaults of ignite's own Bleu, for which ours is a drop-in.
-OF_IGNITE = {"smooth": "no_smooth", "average": "macro", "effective_order": False, "tokenizer": None}
 
 each_api = pytest.mark.parametrize("api", APIS.values(), ids=APIS)
 
@@ -96,6 +94,20 @@ def test_every_api_has_the_options_and_the_defaults_of_the_function_that_makes_t
 @each_api
 def test_a_class_of_ignite_has_the_options_of_the_function_that_makes_the_metric(api: Api, ignite_classes: ModuleType):
     of_ignite = getattr(ignite_classes, api.metric.__name__)
-    drop_in = OF_IGNITE if of_ignite is ignite_classes.Bleu else {}
-    differing = options(of_ignite).items() ^ (api.options | drop_in).items()
-    assert not differing, f"give the class in ngram_metrics/ignite/__init__.py the options of {api.entry.make.__name__}"
+    assert options(of_ignite) == api.options
+
+
+@each_api
+def test_the_types_of_the_options_are_those_of_the_function_that_makes_the_metric(api: Api):
+    """They are what mypy knows of a class of ignite."""
+    module = importlib.import_module(api.entry.make.__module__)
+    (types,) = [value for name, value in vars(module).items() if name.endswith("Options")]
+    parameters = inspect.signature(api.entry.make).parameters.values()
+    expected = {parameter.name: parameter.annotation for parameter in parameters}
+    assert {name: annotation.__forward_arg__ for name, annotation in types.__annotations__.items()} == expected
+
+
+@each_api
+def test_no_option_of_the_function_that_makes_the_metric_is_passed_by_position(api: Api):
+    kinds = {parameter.kind for parameter in inspect.signature(api.entry.make).parameters.values()}
+    assert kinds == {inspect.Parameter.KEYWORD_ONLY}

@@ -38,10 +38,10 @@ SCORERS: dict[str, list[Scorer]] = {
             make_bleu(smooth=name, effective_order=order, weights=(0.5, 0.3, 0.2, 0))
             for name, order in product(("none", "add-k"), (False, True))
         ),
-        *(make_bleu(ngram) for ngram in (1, 6)),
+        *(make_bleu(ngram=ngram) for ngram in (1, 6)),
     ],
     "chrf": [
-        *(make_chrf(order, eps_smoothing=eps) for order, eps in product((1, 6, 9), (False, True))),
+        *(make_chrf(char_order=order, eps_smoothing=eps) for order, eps in product((1, 6, 9), (False, True))),
         *(make_chrf(word_order=2, eps_smoothing=eps) for eps in (False, True)),
         *(make_chrf(beta=0), make_chrf(whitespace=True)),
     ],
@@ -53,7 +53,7 @@ SCORERS: dict[str, list[Scorer]] = {
         make_rouge(rouge_keys=("rouge1", "rougeL"), sentence_separator_id=1),
     ],
     "mean rouge": [make_rouge(rouge_keys=tuple(ROUGE_KEYS), accumulate="avg")],
-    "overlap": [make_overlap(ngram) for ngram in (1, 2, 3, 9)],
+    "overlap": [make_overlap(ngram=ngram) for ngram in (1, 2, 3, 9)],
 }
 SCORERS |= {name: [entry.make()] for name, entry in REGISTRY.items() if not entry.options and name not in SCORERS}
 each_metric = pytest.mark.parametrize("scorers", SCORERS.values(), ids=SCORERS)

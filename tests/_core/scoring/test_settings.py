@@ -21,7 +21,7 @@ from ngram_metrics._core.scoring.settings import (
     number_callables,
     show,
 )
-from ngram_metrics.ignite import Rouge
+from ngram_metrics.ignite.drop_in import Rouge
 
 #: For each class every option that affects a score, with values that all differ from the default and from each other.
 OPTIONS: dict[type, dict[str, list[Any]]] = {
