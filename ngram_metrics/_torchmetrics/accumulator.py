@@ -25,7 +25,7 @@ from torchmetrics.utilities.distributed import gather_all_tensors
 from typing_extensions import Self, TypedDict, TypeVar, Unpack
 
 from ngram_metrics._core.basics.keywords import named_arguments, options_of, unknown_keyword
-from ngram_metrics._core.basics.tensors import host_counts
+from ngram_metrics._core.basics.tensors import call_outside_graphs, host_counts
 from ngram_metrics._core.scoring.counting_metric import CountingMetric
 from ngram_metrics._core.scoring.counts import Counts
 from ngram_metrics._core.scoring.exchange import (
@@ -177,7 +177,10 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
         Raises:
             TypeError, ValueError: segments that cannot be read. The counts do not change.
         """
-        self._set_counts(self._add_batch(preds, target), self._update_count + 1)
+        self._count(preds, target)
+
+    def _end_update(self, counts: Counts) -> None:
+        self._set_counts(counts, self._update_count + 1)
 
     def _set_counts(self, counts: Counts, updates: int) -> None:
         """Replace the counts, which are now those of so many updates."""
@@ -251,6 +254,14 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
 
         Log the metric itself, or what ``compute`` returns. If a call raises, the counts do not change.
         """
+        parts = (*args, *kwargs.values())
+        if len(parts) in (2, 3) and self._can_be_recorded(*parts):
+            return self._forward_here(*args, **kwargs)
+        return call_outside_graphs(self._forward_here, *args, **kwargs)
+
+    @torch.jit.unused
+    def _forward_here(self, *args: Any, **kwargs: Any) -> Value:
+        """Count a batch and return its score, in this graph if there is one."""
         # Metric.forward resets before it counts, so an error would lose all earlier batches.
         before = {**self.__dict__}
         try:

@@ -77,7 +77,7 @@ class GroupedMetric(Accumulator[None]):
         Raises:
             TypeError, ValueError: segments that cannot be read; an unknown label; the states do not change.
         """
-        self._set_counts(self._add_batch(preds, target, groups), self._update_count + 1)
+        self._count(preds, target, groups)
 
     def extra_repr(self) -> str:
         """Return the metric and the labels."""

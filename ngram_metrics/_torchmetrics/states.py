@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from torch import Tensor
 
-from ngram_metrics._core.basics.tensors import host_counts, to_array, to_tensor
+from ngram_metrics._core.basics.tensors import call_outside_graphs, host_counts, must_leave_graph, to_array, to_tensor
 from ngram_metrics._core.scoring.counts import Counts, decode
 from ngram_metrics._core.text.messages import type_name
 
@@ -55,13 +55,22 @@ def replace_field(counts: Counts, name: str, state: Any) -> Counts:
 
 
 def state_property(name: str) -> Any:
-    """Return the property of a state."""
+    """Return the property of a state. A compiled ``MetricCollection`` reads and replaces states too."""
 
-    def read(self: Any) -> State | None:
+    def read_here(self: Any) -> State | None:
         return to_state(name, self._counts)
 
-    def replace(self: Any, state: State) -> None:
+    def replace_here(self: Any, state: State) -> None:
         self.__dict__["_counts"] = replace_field(self._counts, name, state)
+
+    def read(self: Any) -> State | None:
+        return call_outside_graphs(read_here, self) if must_leave_graph(self.device) else read_here(self)
+
+    def replace(self: Any, state: State) -> None:
+        if must_leave_graph(self.device):
+            call_outside_graphs(replace_here, self, state)
+        else:
+            replace_here(self, state)
 
     return property(read, replace)
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ngram_metrics._core.basics.keywords import named_arguments
 from ngram_metrics._core.basics.option_checks import Average
-from ngram_metrics._core.basics.tensors import move_result, to_tensor
+from ngram_metrics._core.basics.tensors import call_outside_graphs, move_result, to_tensor
 from ngram_metrics._core.metrics.bleu import Smoothing, make_bleu
 from ngram_metrics._core.metrics.chrf import make_chrf
 from ngram_metrics._core.metrics.overlap import make_overlap
@@ -194,6 +194,13 @@ def _count_and_score(
     scorer: Scorer, preds: Hypotheses, target: References, device: torch.device | str | None
 ) -> Tensor:
     """Return the score of a batch on a device. None is the device of padded ids, else the CPU."""
+    if scorer.reader.can_be_recorded(preds, target):
+        return _score_here(scorer, preds, target, device)
+    return call_outside_graphs(_score_here, scorer, preds, target, device)
+
+
+def _score_here(scorer: Scorer, preds: Hypotheses, target: References, device: torch.device | str | None) -> Tensor:
+    """Return the score of a batch from this graph, if there is one."""
     batch = scorer.count_batch(preds, target)
     if not batch.segments:
         warn_of_no_segment()

@@ -215,7 +215,7 @@ class IgniteMetric(CountingMetric, Metric):
             raise ValueError(
                 f"nb of candidates should be equal to nb of reference lists ({' != '.join(map(str, lengths))})"
             )
-        self._counts = self._add_batch(*parts)
+        self._count(*parts)
 
     def compute(self) -> Computed:
         """Return the score of all batches since the last reset. The scores of average none are in order of ranks.

@@ -35,9 +35,19 @@ def to_array(tensor: Tensor) -> Array:
 
 
 @torch.compiler.disable
-def call_outside_graphs(function: Callable[..., Returned], *args: object) -> Returned:
+def call_outside_graphs(function: Callable[..., Returned], *args: object, **kwargs: object) -> Returned:
     """Call a function that counts in NumPy, which ``torch.compile`` must not record."""
-    return function(*args)
+    return function(*args, **kwargs)
+
+
+def must_leave_graph(device: torch.device) -> bool:
+    """Return whether a graph that is being recorded cannot hold counts on a device.
+
+    Counts on a CPU may be NumPy arrays. Under ``inference_mode``, Lightning's default for validation, a graph with an
+    array raises an error: torch.compile records a tensor for it outside of that mode, and looks for the same kind of
+    tensor inside. While it records, nothing but the gradients shows whether this mode is on.
+    """
+    return torch.compiler.is_compiling() and device.type == "cpu" and not torch.is_grad_enabled()
 
 
 def move_result(result: Tensor, device: torch.device | str | None) -> Tensor:

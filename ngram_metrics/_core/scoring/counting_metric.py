@@ -16,7 +16,13 @@ import torch
 from torch import Tensor
 
 from ngram_metrics._core.basics.option_checks import RESAMPLES, Average, checked_confidence
-from ngram_metrics._core.basics.tensors import move_result, to_array, to_tensor
+from ngram_metrics._core.basics.tensors import (
+    call_outside_graphs,
+    move_result,
+    must_leave_graph,
+    to_array,
+    to_tensor,
+)
 from ngram_metrics._core.scoring.counts import Counts
 from ngram_metrics._core.scoring.groups import TOTALS, add_up_groups, group_indices, select_groups
 from ngram_metrics._core.scoring.paired import interval_ends
@@ -80,7 +86,28 @@ class CountingMetric:
         if differences := describe_unequal(other, self.describe_settings()):
             self._refuse_other_settings(differences)
 
-    def _add_batch(self, preds: Hypotheses, target: References, groups: Any = None) -> Counts:
+    def _count(self, preds: Hypotheses, target: References, groups: Any = None) -> None:
+        """Count a batch, or raise TypeError or ValueError. ``torch.compile`` records only what torch counts."""
+        if self._can_be_recorded(preds, target, groups):
+            self._count_here(preds, target, groups)
+        else:
+            call_outside_graphs(self._count_here, preds, target, groups)
+
+    def _can_be_recorded(self, preds: object, target: object, groups: object = None) -> bool:
+        """Return whether ``torch.compile`` may record how a batch is counted."""
+        if not self.scorer.reader.can_be_recorded(preds, target) or must_leave_graph(self.device):
+            return False
+        return groups is None or isinstance(groups, Tensor)
+
+    def _count_here(self, preds: Hypotheses, target: References, groups: Any) -> None:
+        """Count a batch in this graph, if there is one."""
+        self._end_update(self._add_batch(preds, target, groups))
+
+    def _end_update(self, counts: Counts) -> None:
+        """Replace the counts, as the last thing that an update does."""
+        self._counts = counts
+
+    def _add_batch(self, preds: Hypotheses, target: References, groups: Any) -> Counts:
         """Return the counts with those of a batch, or raise TypeError or ValueError."""
         counts = self._counts
         counted = self.scorer.count_batch(preds, target, is_first=counts.kind is None)

@@ -6,7 +6,6 @@ The file of each metric makes a ``Scorer``, and everything that a user calls hol
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -93,14 +92,6 @@ class Scorer:
 
         ``is_first`` says whether it is the first batch: some warnings look at the texts of no other.
         """
-        if "torch" not in sys.modules or self.reader.can_be_recorded(preds, target):
-            return self._count_batch(preds, target, is_first)
-        from ngram_metrics._core.basics.tensors import call_outside_graphs  # imports torch
-
-        return call_outside_graphs(self._count_batch, preds, target, is_first)
-
-    def _count_batch(self, preds: Hypotheses, target: References, is_first: bool) -> CountedBatch:
-        """Read and count a batch in this graph, if there is one."""
         segments, batches = self.reader.read(preds, target, is_first)
         rows = self.measure.layout.pack(self.measure.statistics(batches))
         reference_range = batches[0].reference_range()
