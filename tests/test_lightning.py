@@ -4,9 +4,10 @@ import csv
 import json
 import pickle
 import re
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 import pytest
@@ -77,29 +78,53 @@ def values_of(epoch: int) -> dict[str, float]:
     return {"bleu": float(bleu), **{name: float(value) for name, value in chrf.compute().items()}}
 
 
-def test_a_fit_writes_values_intervals_signatures_and_samples_each_epoch(tmp_path: Path):
+class Fit(NamedTuple):
+    """A fit of three epochs with TensorBoard and two other callbacks."""
+
+    folder: str
+    best: Any
+    stopper: Any
+
+
+@pytest.fixture(scope="module")
+def in_tensorboard(tmp_path_factory: pytest.TempPathFactory) -> Fit:
+    """The stopper stands first, the callback was pickled, as where processes are spawned, and the sanity check runs."""
+    folder = tmp_path_factory.mktemp("fit")
     best = callbacks.ModelCheckpoint(monitor="val/chrf", mode="max", filename="best-{epoch}")
     stopper = callbacks.EarlyStopping(monitor="val/chrf", mode="max", patience=1)
-    logger = loggers.TensorBoardLogger(tmp_path, name="")
-    # The stopper stands first, and the sanity check validates once more. Processes that are spawned get a pickle.
-    fit(
-        *(tmp_path, [stopper, pickle.loads(pickle.dumps(scores(samples=1))), best]),
-        **{"logger": logger, "num_sanity_val_steps": 2, "enable_checkpointing": True},
-    )
-    assert stopper.stopped_epoch == 2
-    assert Path(best.best_model_path).stem == "best-epoch=1"
-    written = events(logger.log_dir)
-    for name in ("bleu", "chrf", "chrf_low", "chrf_high"):
-        points = written.Scalars(f"val/{name}")
-        assert [point.step for point in points] == [1, 3, 5]
-        assert [point.value for point in points] == pytest.approx([values_of(epoch)[name] for epoch in range(3)])
-    assert len(written.Scalars("val/rouge_rougeL_fmeasure")) == 3
-    for epoch, (step, text) in enumerate(texts(logger.log_dir, "val/samples")):
-        assert step == 1 + 2 * epoch
+    logger = loggers.TensorBoardLogger(folder, name="")
+    callback = pickle.loads(pickle.dumps(scores(samples=1)))
+    fit(folder, [stopper, callback, best], logger=logger, num_sanity_val_steps=2, enable_checkpointing=True)
+    return Fit(logger.log_dir, best, stopper)
+
+
+def test_other_callbacks_see_the_values(in_tensorboard: Fit):
+    assert in_tensorboard.stopper.stopped_epoch == 2
+    assert Path(in_tensorboard.best.best_model_path).stem == "best-epoch=1"
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf", "chrf_low", "chrf_high"])
+def test_a_fit_writes_values_and_intervals_each_epoch(in_tensorboard: Fit, name: str):
+    points = events(in_tensorboard.folder).Scalars(f"val/{name}")
+    assert [point.step for point in points] == [1, 3, 5]
+    assert [point.value for point in points] == pytest.approx([values_of(epoch)[name] for epoch in range(3)])
+
+
+def test_a_fit_writes_the_values_of_a_dict_each_epoch(in_tensorboard: Fit):
+    assert len(events(in_tensorboard.folder).Scalars("val/rouge_rougeL_fmeasure")) == 3
+
+
+def test_a_fit_writes_samples_each_epoch(in_tensorboard: Fit):
+    written = texts(in_tensorboard.folder, "val/samples")
+    assert [step for step, _ in written] == [1, 3, 5]
+    for epoch, (_, text) in enumerate(written):
         assert samples_of(text) == expected(WRITTEN[epoch], REFERENCES, 1)
+
+
+def test_a_fit_writes_the_signatures_with_the_samples(in_tensorboard: Fit):
+    for _, text in texts(in_tensorboard.folder, "val/samples"):
         assert "- bleu: `nrefs:1|avg:micro|unit:text|case:mixed|eff:no|tok:13a|smooth:exp|" in text
         assert "- chrf: `nrefs:1|bs:1000|" in text
-    assert epoch == 2
 
 
 class Client:
@@ -114,64 +139,138 @@ class Experiment:
     def log_text(self, text: str, step: int | None = None, metadata: dict[str, Any] | None = None) -> None: ...
 
 
-def test_other_loggers_are_given_what_they_take(tmp_path: Path):
-    wandb, mlflow, comet = (
-        mock.create_autospec(of, instance=True)
-        for of in (loggers.WandbLogger, loggers.MLFlowLogger, loggers.CometLogger)
-    )
-    mlflow.experiment, mlflow.run_id = mock.create_autospec(Client, instance=True), "run 7"
+class OtherLoggers(NamedTuple):
+    """What the loggers were given in a fit of three epochs, and its warnings."""
+
+    wandb: Any
+    mlflow: Any
+    comet: Any
+    csv_folder: Path
+    without_text: Any
+    warnings: list[str]
+
+
+@pytest.fixture(scope="module")
+def other_loggers(tmp_path_factory: pytest.TempPathFactory) -> OtherLoggers:
+    folder = tmp_path_factory.mktemp("loggers")
+    wandb = mock.create_autospec(loggers.WandbLogger, instance=True)
+    mlflow = mock.create_autospec(loggers.MLFlowLogger, instance=True)
+    mlflow.experiment = mock.create_autospec(Client, instance=True)
+    mlflow.run_id = "run 7"
+    comet = mock.create_autospec(loggers.CometLogger, instance=True)
     comet.experiment = mock.create_autospec(Experiment, instance=True)
-    lists = loggers.CSVLogger(tmp_path, name="")
-    other = mock.create_autospec(loggers.Logger, instance=True)
-    with pytest.warns(UserWarning, match="MagicMock cannot store text: the samples are not written") as warned:
-        fit(tmp_path, [scores(samples=2)], logger=[wandb, mlflow, comet, lists, other])
-    assert len([warning for warning in warned if "cannot store text" in str(warning.message)]) == 1
-    for epoch, step in enumerate((1, 3, 5)):
-        (key,), table = wandb.log_text.call_args_list[epoch]
+    of_csv = loggers.CSVLogger(folder, name="")
+    without_text = mock.create_autospec(loggers.Logger, instance=True)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        fit(folder, [scores(samples=2)], logger=[wandb, mlflow, comet, of_csv, without_text])
+    messages = [str(warning.message) for warning in warned]
+    return OtherLoggers(wandb, mlflow, comet, Path(of_csv.log_dir), without_text, messages)
+
+
+#: The step at the end of each epoch.
+STEPS = (1, 3, 5)
+
+
+def test_wandb_is_given_a_table_of_samples_each_epoch(other_loggers: OtherLoggers):
+    for epoch, step in enumerate(STEPS):
+        (key,), table = other_loggers.wandb.log_text.call_args_list[epoch]
         assert (key, table["step"]) == ("val/samples", step)
         assert table["columns"] == COLUMNS
         assert [[*row[1:3], f"{row[3]:.4f}"] for row in table["data"]] == expected(WRITTEN[epoch], REFERENCES, 2)
-        run, text, path = mlflow.experiment.log_text.call_args_list[epoch].args
+
+
+def test_mlflow_is_given_samples_each_epoch(other_loggers: OtherLoggers):
+    for epoch, step in enumerate(STEPS):
+        run, text, path = other_loggers.mlflow.experiment.log_text.call_args_list[epoch].args
         assert (run, path) == ("run 7", f"val/samples/{step}.md")
         assert samples_of(text) == expected(WRITTEN[epoch], REFERENCES, 2)
-        call = comet.experiment.log_text.call_args_list[epoch]
-        assert call == mock.call(text, step=step, metadata={"name": "val/samples"})
-        assert Path(lists.log_dir, f"val/samples/{step}.md").read_text() == text
-    assert wandb.log_hyperparams.call_args == other.log_hyperparams.call_args
-    (config,) = wandb.log_hyperparams.call_args.args
-    assert config["val/chrf/signature"].startswith("nrefs:1|bs:1000|seed:12345|avg:micro|unit:text|")
-    assert config["val/chrf/signature"] in Path(lists.log_dir, "hparams.yaml").read_text().replace("\n  ", " ")
-    with Path(lists.log_dir, "metrics.csv").open() as file:
+
+
+def test_comet_is_given_samples_each_epoch(other_loggers: OtherLoggers):
+    for epoch, step in enumerate(STEPS):
+        call = other_loggers.comet.experiment.log_text.call_args_list[epoch]
+        assert call.kwargs == {"step": step, "metadata": {"name": "val/samples"}}
+        assert samples_of(call.args[0]) == expected(WRITTEN[epoch], REFERENCES, 2)
+
+
+def test_a_logger_of_csv_files_has_a_file_of_samples_for_each_epoch(other_loggers: OtherLoggers):
+    for epoch, step in enumerate(STEPS):
+        text = (other_loggers.csv_folder / f"val/samples/{step}.md").read_text()
+        assert samples_of(text) == expected(WRITTEN[epoch], REFERENCES, 2)
+
+
+def test_a_logger_of_csv_files_has_the_values_of_each_epoch(other_loggers: OtherLoggers):
+    with (other_loggers.csv_folder / "metrics.csv").open() as file:
         values = [float(row["val/chrf_low"]) for row in csv.DictReader(file) if row["val/chrf_low"]]
     assert values == pytest.approx([values_of(epoch)["chrf_low"] for epoch in range(3)])
 
 
-def test_each_validation_of_a_fit_writes_all_segments_to_a_file_that_evaluate_reads(tmp_path: Path):
+def test_a_logger_without_texts_is_warned_of_once(other_loggers: OtherLoggers):
+    told = [message for message in other_loggers.warnings if "cannot store text" in message]
+    assert len(told) == 1
+    assert "MagicMock cannot store text: the samples are not written" in told[0]
+
+
+def test_the_signatures_are_hyperparameters_of_every_logger(other_loggers: OtherLoggers):
+    (config,) = other_loggers.wandb.log_hyperparams.call_args.args
+    signature = config["val/chrf/signature"]
+    assert signature.startswith("nrefs:1|bs:1000|seed:12345|avg:micro|unit:text|")
+    assert other_loggers.without_text.log_hyperparams.call_args == other_loggers.wandb.log_hyperparams.call_args
+    assert signature in (other_loggers.csv_folder / "hparams.yaml").read_text().replace("\n  ", " ")
+
+
+class FitWithOutputs(NamedTuple):
+    """A fit of three epochs whose outputs went to a folder."""
+
+    trainer: Any
+    outputs: Path
+    values: dict[str, float]
+
+
+@pytest.fixture
+def with_outputs(tmp_path: Path) -> FitWithOutputs:
     metrics = {"bleu": 100 * Bleu(), "rougeL": ROUGEScore(rouge_keys="rougeL")["rougeL_fmeasure"]}
     callback = ScoresCallback(metrics, samples=0, outputs=tmp_path / "outputs", details=True)
     fitted = fit(tmp_path, [callback], has_sources=True, num_sanity_val_steps=2)
-    for epoch, (name, result) in enumerate(evaluate(tmp_path / "outputs", metrics="bleu").results.items()):
-        assert name == f"step-{2 * epoch + 2}"  # after two batches an epoch
-        assert result["bleu"].score == pytest.approx(float(bleu_score(WRITTEN[epoch], REFERENCES)))
-        lines = (tmp_path / "outputs" / f"{name}.jsonl").read_text().splitlines()
+    values = {name: float(value) for name, value in fitted.callback_metrics.items()}
+    return FitWithOutputs(fitted, tmp_path / "outputs", values)
+
+
+def test_each_validation_of_a_fit_writes_all_segments(with_outputs: FitWithOutputs):
+    for epoch, step in enumerate((2, 4, 6)):  # after two batches an epoch
+        lines = (with_outputs.outputs / f"step-{step}.jsonl").read_text().splitlines()
         written = [json.loads(line) for line in lines]
         assert [line["hypothesis"] for line in written] == WRITTEN[epoch]
         assert [line["source"] for line in written] == ["0", "1", "2", "3"]
         scores = 100 * bleu_score(WRITTEN[epoch], REFERENCES, average="none")
         assert [line["bleu"] for line in written] == pytest.approx(scores.tolist())
-    assert epoch == 2
-    logged = {name: float(value) for name, value in fitted.callback_metrics.items()}
-    expected = sacrebleu.corpus_bleu(WRITTEN[2], [REFERENCES])
-    assert logged["val/bleu"] == pytest.approx(expected.score)
-    assert logged["val/bleu_brevity_penalty"] == pytest.approx(expected.bp)
-    assert logged["val/bleu_length_ratio"] == pytest.approx(expected.sys_len / expected.ref_len)
-    assert {name for name in logged if "rouge" in name} == {"val/rougeL"}
-    # Neither of them replaces a file of the fit: their weights may be those of another step.
-    fitted.validate(fitted.model, Batches(BATCHES[:1]), verbose=False)
-    fitted.test(fitted.model, [Batches(BATCHES[:1]), Batches(BATCHES)], verbose=False)
-    files = {str(path.relative_to(tmp_path / "outputs")) for path in (tmp_path / "outputs").rglob("*.jsonl")}
-    loaders = {f"test/dataloader_idx_{index}/step-6.jsonl" for index in range(2)}
-    assert files == {"step-2.jsonl", "step-4.jsonl", "step-6.jsonl", "val/step-6.jsonl"} | loaders
+
+
+def test_evaluate_reads_the_outputs_of_a_fit(with_outputs: FitWithOutputs):
+    results = evaluate(with_outputs.outputs, metrics="bleu").results
+    assert list(results) == ["step-2", "step-4", "step-6"]
+    for epoch, result in enumerate(results.values()):
+        assert result["bleu"].score == pytest.approx(float(bleu_score(WRITTEN[epoch], REFERENCES)))
+
+
+def test_the_parts_of_bleu_are_logged_if_details_are_asked_for(with_outputs: FitWithOutputs):
+    last = sacrebleu.corpus_bleu(WRITTEN[2], [REFERENCES])
+    assert with_outputs.values["val/bleu"] == pytest.approx(last.score)
+    assert with_outputs.values["val/bleu_brevity_penalty"] == pytest.approx(last.bp)
+    assert with_outputs.values["val/bleu_length_ratio"] == pytest.approx(last.sys_len / last.ref_len)
+    assert {name for name in with_outputs.values if "rouge" in name} == {"val/rougeL"}
+
+
+def test_no_later_validation_or_test_replaces_a_file_of_the_fit(with_outputs: FitWithOutputs):
+    """Their weights may be those of another step."""
+    running = with_outputs.trainer
+    running.validate(running.model, Batches(BATCHES[:1]), verbose=False)
+    running.test(running.model, [Batches(BATCHES[:1]), Batches(BATCHES)], verbose=False)
+    files = {str(path.relative_to(with_outputs.outputs)) for path in with_outputs.outputs.rglob("*.jsonl")}
+    of_the_fit = {"step-2.jsonl", "step-4.jsonl", "step-6.jsonl"}
+    of_the_test = {f"test/dataloader_idx_{index}/step-6.jsonl" for index in range(2)}
+    assert files == of_the_fit | {"val/step-6.jsonl"} | of_the_test
 
 
 def test_groups_of_a_step_reach_the_metrics_that_take_them(tmp_path: Path):
