@@ -55,7 +55,10 @@ def _count_rows(hypotheses: Tensor, references: Tensor, orders: int) -> Tensor:
     orders_done = 0
     matches = []
     while orders_done < orders:
-        orders_taken = min(orders - orders_done, KEY_BITS // bits - (head is not None))
+        digits_in_key = KEY_BITS // bits
+        if head is not None:
+            digits_in_key -= 1
+        orders_taken = min(orders - orders_done, digits_in_key)
         keys = _join_digits(digits[:, orders_done:], orders_taken, bits)
         if head is not None:
             keys = _append_digits(head[:, : keys.shape[1]], keys, orders_taken * bits)

@@ -101,24 +101,32 @@ def _last_rows(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
     words = _word_count(positions.shape[1])
     increments = positions.new_zeros(words, len(positions))
     either = torch.empty_like(increments)
-    # This time and the time before alternate between two arrays. Each has a view of its differences and one of its
-    # borrows: -1 if the word below borrows, else 0. A single word needs no borrows, and XLA cannot make that view.
-    now, before = (
-        (whole[:-1], whole[1:].view(torch.int8)[:, HIGHEST_BYTE::8] if words > 1 else whole)
-        for whole in (positions.new_zeros(words + 1, len(positions)) for _ in range(2))
-    )
+    # Two arrays alternate: the differences of this time, and those of the time before.
+    difference, borrows = _make_differences(positions, words)
+    difference_before, borrows_before = _make_differences(positions, words)
     for mask in _make_masks(positions, steps, rank_bound):
-        difference = now[0]
-        borrows = before[1]
         torch.bitwise_or(mask, increments, out=either)
         if words > 1:
-            torch.add(borrows, increments, alpha=2, out=difference)
+            torch.add(borrows_before, increments, alpha=2, out=difference)
         else:
             torch.add(increments, increments, out=difference)
         difference.sub_(either)
         torch.bitwise_and(difference, either, out=increments)
-        now, before = before, now
+        difference, difference_before = difference_before, difference
+        borrows, borrows_before = borrows_before, borrows
     return increments
+
+
+def _make_differences(positions: Tensor, words: int) -> tuple[Tensor, Tensor]:
+    """Return zeros for the differences of all words, ``(words, pairs)``, and a view of the borrows of the same shape.
+
+    A word's borrow is -1 if the difference of the word below is negative, else 0.
+    """
+    with_row_below = positions.new_zeros(words + 1, len(positions))
+    difference = with_row_below[:-1]
+    if words == 1:
+        return difference, difference  # a single word needs no borrows, and XLA cannot view bytes
+    return difference, with_row_below[1:].view(torch.int8)[:, HIGHEST_BYTE::8]
 
 
 def _make_masks(positions: Tensor, steps: Tensor, rank_bound: int) -> Iterator[Tensor]:

@@ -23,7 +23,8 @@ def find_matched_orders(batch: Batch, orders: int) -> Integers:
     slots = np.arange(len(batch.ids))
     longest = np.zeros(len(slots), np.int64)
     for order in range(1, orders + 1):
-        digits = np.append(batch.ids[order - 1 :], np.zeros(order - 1, np.int64))[: len(slots)]
+        past_end = np.zeros(order - 1, np.int64)
+        digits = np.append(batch.ids[order - 1 :], past_end)[: len(slots)]
         numbers = np.unique(numbers * batch.bound + digits, return_inverse=True)[1]
         starts = _find_matched(numbers, documents, is_hypothesis)
         # A matched n-gram ends inside its document, so it never covers tokens of the next one.
@@ -43,8 +44,12 @@ def _find_matched(numbers: Integers, documents: Integers, is_hypothesis: np.ndar
     occurrences = np.empty(len(keys), np.int64)
     occurrences[order] = np.arange(len(keys)) - firsts[runs[order]]
     counts = np.diff(firsts, append=len(keys))  # (runs,)
-    in_hypothesis, in_reference = np.zeros((2, int(numbers.max(initial=-1)) + 1), np.int64)  # (n-grams,)
-    run_numbers, run_sides = numbers[order][firsts], is_hypothesis[order][firsts]
-    in_hypothesis[run_numbers[run_sides]] = counts[run_sides]
-    np.maximum.at(in_reference, run_numbers[~run_sides], counts[~run_sides])
+    ngrams = int(numbers.max(initial=-1)) + 1
+    in_hypothesis = np.zeros(ngrams, np.int64)
+    in_reference = np.zeros(ngrams, np.int64)  # the largest count in one reference
+    run_slots = order[firsts]
+    run_numbers = numbers[run_slots]
+    is_run_of_hypothesis = is_hypothesis[run_slots]
+    in_hypothesis[run_numbers[is_run_of_hypothesis]] = counts[is_run_of_hypothesis]
+    np.maximum.at(in_reference, run_numbers[~is_run_of_hypothesis], counts[~is_run_of_hypothesis])
     return occurrences < np.where(is_hypothesis, in_reference[numbers], in_hypothesis[numbers])

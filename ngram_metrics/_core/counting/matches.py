@@ -98,7 +98,10 @@ def sort_ngrams(
     orders_done = 0
     while True:
         orders_taken = min(orders - orders_done, (KEY_BITS - head_bits - document_bits) // bits)
-        digits = batch.ids if not orders_done else np.append(batch.ids[orders_done:], np.zeros(orders_done, np.int64))
+        digits = batch.ids
+        if orders_done > 0:
+            past_end = np.zeros(orders_done, np.int64)
+            digits = np.append(batch.ids[orders_done:], past_end)
         if orders_taken > 0:
             ngrams = _join_digits(digits, orders_taken, bits)
             ngrams += head << orders_taken * bits
@@ -152,24 +155,26 @@ def find_differences(keys: Integers) -> Integers:
     """Return the bits in which each sorted key differs from the one before, and all bits at the start and the end."""
     differs = np.empty(len(keys) + 1, np.int64)
     np.bitwise_xor(keys[1:], keys[:-1], differs[1:-1])
-    differs[0] = differs[-1] = _ALL_BITS
+    differs[0] = _ALL_BITS
+    differs[-1] = _ALL_BITS
     return differs
 
 
 def _count_matches_in_runs(keys: Integers, limits: Integers, sizes: Integers) -> Integers:
     """Return the matches ``(segments, orders)`` of sorted keys, where each segment has ``sizes`` slots in turn."""
     differs = find_differences(keys)  # a run begins at 0 and past the end
-    bound = int(limits[-1, 0])
-    documents = keys & bound - 1
-    # How many more slots of hypotheses than of references stand before each slot.
+    bound = int(limits[-1, 0])  # of the documents of a segment
+    documents = keys & (bound - 1)
+    # How many more slots of hypotheses than of references are before each slot.
     surplus = np.zeros(len(keys) + 1, np.int64)
-    np.add.accumulate(1 - 2 * (documents > 0), out=surplus[1:])
+    is_reference = documents > 0
+    np.add.accumulate(1 - 2 * is_reference, out=surplus[1:])
     starts = sizes.cumsum() - sizes
     at_once = max(1, CELLS // len(keys))
     parts = []
     for first in range(0, len(limits), at_once):
-        some = limits[first : first + at_once]
-        parts.append(_count_unmatched(documents, differs >= some, surplus, starts, bound))
+        is_first = differs >= limits[first : first + at_once]
+        parts.append(_count_unmatched(documents, is_first, surplus, starts, bound))
     unmatched = parts[0] if len(parts) == 1 else np.concatenate(parts)  # (orders, segments)
     # The other slots match in pairs, one of the hypothesis and one of a reference.
     return ((sizes - unmatched) >> 1).T
@@ -185,12 +190,14 @@ def _count_unmatched(
     """
     orders, width = is_first.shape
     begins = is_first.ravel().nonzero()[0]  # of all runs, one order after another
-    before = np.concatenate([surplus] * orders).take(begins)
-    unmatched = np.abs(before[1:] - before[:-1])
+    surplus_before = np.concatenate([surplus] * orders).take(begins)
+    # The slots of the larger side of a run that find no partner on the other side.
+    unmatched = np.abs(surplus_before[1:] - surplus_before[:-1])
     if bound > 2:
         _clip(unmatched, begins, documents, bound)
-    cells = np.arange(0, orders * width, width)[:, None] + starts
-    sums = np.add.reduceat(unmatched, begins.searchsorted(cells.ravel())).reshape(cells.shape)
+    cells = np.arange(0, orders * width, width)[:, None] + starts  # (orders, segments), where each segment begins
+    first_runs = begins.searchsorted(cells.ravel())
+    sums = np.add.reduceat(unmatched, first_runs).reshape(cells.shape)
     # The last segment of each order but the last also got the step back to a surplus of 0.
     sums[:-1, -1] -= abs(int(surplus[-1]))
     return sums
@@ -228,4 +235,6 @@ def count_in_runs(
     is_first = np.ones(len(entries) + 1, np.bool_)
     np.not_equal(entries[1:], entries[:-1], is_first[1:-1])
     firsts = is_first.nonzero()[0]
-    return *np.divmod(entries[firsts[:-1]], bound), firsts[1:] - firsts[:-1]
+    runs, run_documents = np.divmod(entries[firsts[:-1]], bound)
+    counts = firsts[1:] - firsts[:-1]
+    return runs, run_documents, counts

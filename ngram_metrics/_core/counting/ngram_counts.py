@@ -28,4 +28,5 @@ def count_each_ngram(
     for offset in range(order):
         numbers = np.unique(numbers * len(distinct) + digits[starts + offset], return_inverse=True)[1]
     _, first, counts = np.unique(numbers, return_index=True, return_counts=True)
-    return tokens[starts[first, None] + np.arange(order)], documents[first], counts
+    ngrams = tokens[starts[first, None] + np.arange(order)]
+    return ngrams, documents[first], counts

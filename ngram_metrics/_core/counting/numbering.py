@@ -62,19 +62,25 @@ class TokenNumbering:
 
     def to_batch(self, reference_counts: Integers | None) -> Batch:
         """Return the batch of all documents."""
-        return batch_of(_join(self._parts), self._bound, reference_counts)
+        return batch_of(self._join_parts(), self._bound, reference_counts)
 
     def to_batch_of_sentences(self, sentence_counts: Integers, reference_counts: Integers | None) -> Batch:
         """Return the batch where the first ``sentence_counts[0]`` documents are the sentences of document 0, and so on.
 
         Each document has at least one sentence.
         """
-        ids = _join(self._parts)
+        ids = self._join_parts()
         ends_inside = np.ones(int(sentence_counts.sum()), np.bool_)
         ends_inside[sentence_counts.cumsum() - 1] = False
         ends = (ids == END_OF_HYPOTHESIS).nonzero()[0]
         ids[ends[ends_inside]] = END_OF_SENTENCE
         return batch_of(ids, self._bound, reference_counts)
+
+    def _join_parts(self) -> Integers:
+        """Return the ids of all portions, and keep no second copy of them."""
+        ids = _join(self._parts)
+        self._parts = [ids]
+        return ids
 
 
 def number_characters(texts: Sequence[str], reference_counts: Integers | None, whitespace: bool) -> Batch:

@@ -61,7 +61,7 @@ def _find_runs(pools: Pools, orders: int) -> Iterator[tuple[Integers, Integers]]
     orders_done = 0
     for keys, limits in sort_ngrams(documents, group, row, orders):
         differs = find_differences(keys)
-        row_of_slot = keys & int(limits[-1, 0]) - 1
+        row_of_slot = keys & (int(limits[-1, 0]) - 1)
         before = np.zeros(len(differs), np.int64)  # slots of hypotheses before each slot
         np.add.accumulate(row_of_slot < height, out=before[1:])
         at_once = max(1, CELLS // len(keys))
@@ -114,10 +114,10 @@ def to_device(array: Any, device: torch.device | None) -> Array:
 def _make_tables(row: Integers, runs: Integers, pools: Pools) -> Iterator[tuple[Any, Integers]]:
     """Yield tables ``(rows, columns)`` bool, and the matrix of each ``TILE`` columns."""
     for some, column, matrix in _lay_out(runs[0], pools):
-        shape = pools.rows, len(matrix) * TILE
+        columns = len(matrix) * TILE
         _, start, size = runs[:, some]
-        cells = row[join_ranges(start, size)] * shape[1] + column.repeat(size)
-        counts = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
+        cells = row[join_ranges(start, size)] * columns + column.repeat(size)
+        counts = np.bincount(cells, minlength=pools.rows * columns).reshape(pools.rows, columns)
         yield counts > 0, matrix
         # The columns with t > 0.
         most = np.minimum(counts[: pools.shape[1]].max(0), counts[pools.first_reference :].max(0))
@@ -159,8 +159,11 @@ def _add_products(table: Any, matrix: Integers, pools: Pools, matches: Array, de
         with torch.autocast(device.type, enabled=False):
             matches.index_add_(0, to_device(matrix, device), hypotheses @ references)
         return
-    starts = [0, *((matrix[1:] != matrix[:-1]).nonzero()[0] + 1).tolist()]
-    ranges = list(zip(matrix[starts].tolist(), starts, [*starts[1:], len(matrix)], strict=True))
+    # The tiles of one matrix are next to one another.
+    is_first = np.append(True, matrix[1:] != matrix[:-1])
+    starts = is_first.nonzero()[0]
+    stops = np.append(starts[1:], len(matrix))
+    ranges = list(zip(matrix[starts].tolist(), starts.tolist(), stops.tolist(), strict=True))
     for top in range(0, height, TILE):
         for left in range(0, width, TILE):
             products = hypotheses[:, top : top + TILE] @ references[:, :, left : left + TILE]
@@ -173,13 +176,13 @@ def _add_listed(row: Integers, runs: Integers, pools: Pools, matches: Any) -> No
     """Add the smaller count of each pair of documents in a run to the matches, in place."""
     _, height, width = pools.shape
     matrix, start, size = runs
-    run, row, counts = count_in_runs(row, start, size, pools.rows)
-    references = np.bincount(run[row >= pools.first_reference], minlength=len(size))
-    first_reference = np.bincount(run).cumsum() - references  # among the entries
-    hypothesis = (row < height).nonzero()[0]
+    run, row, counts = count_in_runs(row, start, size, pools.rows)  # an entry for each document of each run
+    references = np.bincount(run[row >= pools.first_reference], minlength=len(size))  # of each run
+    first_reference = np.bincount(run).cumsum() - references  # the entry of the first reference of each run
+    hypothesis = (row < height).nonzero()[0]  # the entries of hypotheses
     run = run[hypothesis]
     cell = (matrix[run] * height + row[hypothesis]) * width - pools.first_reference
-    pairs = references[run]
+    pairs = references[run]  # of each hypothesis in its run
     ends = pairs.cumsum()
     flat = matches.reshape(-1)
     first = 0

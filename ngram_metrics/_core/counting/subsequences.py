@@ -39,7 +39,8 @@ _END_OF_SENTENCE = "\x02"
 def find_common_lengths(pairs: Batch) -> Integers:
     """Return the length of a longest common subsequence of each segment, ``(segments,)``; each has one reference."""
     texts = list(_read_texts(pairs))
-    return np.array([*map(similarity, texts[::2], texts[1::2])], np.int64)
+    lengths = list(map(similarity, texts[::2], texts[1::2]))
+    return np.array(lengths, np.int64)
 
 
 def match_subsequences(pools: Pools) -> Any:
@@ -47,16 +48,19 @@ def match_subsequences(pools: Pools) -> Any:
     texts = list(_decode(pools.documents))
     lengths = np.zeros(pools.shape, np.float32)
     for group, (start, stop) in enumerate(pairwise(pools.document_starts)):
-        height, width = pools.hypotheses[group], pools.references[group]
-        sides = texts[start : start + height], texts[stop - width : stop]
-        lengths[group, :height, :width] = cdist(*sides, scorer=similarity, dtype=np.int64)
+        height = pools.hypotheses[group]
+        width = pools.references[group]
+        hypotheses = texts[start : start + height]
+        references = texts[stop - width : stop]
+        lengths[group, :height, :width] = cdist(hypotheses, references, scorer=similarity, dtype=np.int64)
     return lengths[..., None]
 
 
 def count_union_hits(pairs: Batch) -> Integers:
     """Return the ROUGE-Lsum hits of each segment, ``(segments,)``; each has one reference."""
-    summaries = [[*filter(None, text.split(_END_OF_SENTENCE))] for text in _read_texts(pairs)]
-    return np.array([*map(_hit_union, summaries[::2], summaries[1::2])], np.int64)
+    summaries = [list(filter(None, text.split(_END_OF_SENTENCE))) for text in _read_texts(pairs)]
+    hits = list(map(_hit_union, summaries[::2], summaries[1::2]))
+    return np.array(hits, np.int64)
 
 
 def _read_texts(batch: Batch) -> Iterator[str]:
@@ -85,30 +89,37 @@ def _hit_union(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
         return similarity("".join(hypothesis), "".join(reference))
     had = _count_tokens("".join(hypothesis))
     tokens = _END_OF_SENTENCE
-    tokens += _END_OF_SENTENCE.join("".join(filter(had.__contains__, sentence)) for sentence in reference)
-    tokens += _END_OF_SENTENCE * (8 - len(tokens) % 8)  # the end of the last sentence, up to a whole byte
+    for sentence in reference:
+        tokens += "".join(filter(had.__contains__, sentence)) + _END_OF_SENTENCE
+    tokens += _END_OF_SENTENCE * (-len(tokens) % 8)  # up to a whole byte
     positions = _find_tokens(tokens)
     mirrored = _find_tokens(tokens[::-1])
     gaps = mirrored[_END_OF_SENTENCE]
-    inside = (1 << len(tokens)) - 1 ^ positions[_END_OF_SENTENCE]
+    all_bits = (1 << len(tokens)) - 1
+    inside = all_bits ^ positions[_END_OF_SENTENCE]
     union = 0
-    for sentence in {*hypothesis}:
+    for sentence in set(hypothesis):
         row = inside
         steps = []
         mask = 0
         for token in sentence:
-            before = mask
+            mask_before = mask
             mask = positions.get(token, 0)
             if mask:
-                both = row & mask
-                row = (row + both | row - both) & inside
+                matches = row & mask
+                # The sum carries from each match up to the next bit where the length grows, as in Hyyrö 2004.
+                row = ((row + matches) | (row - matches)) & inside
                 steps.append((mirrored[token], row))
-            elif before:
+            elif mask_before:
                 steps.append((0, row))  # a series of tokens without a match moves the walk once
         union |= _walk_back(steps, inside, gaps, len(tokens) // 8)
-    often = [token for token, mask in mirrored.items() if mask.bit_count() > had.get(token, 0)]
+    hits = union.bit_count()
     # A token that the reference has more often than the hypothesis may be hit too often.
-    return union.bit_count() - sum(max(0, (union & mirrored[token]).bit_count() - had.get(token, 0)) for token in often)
+    for token, mask in mirrored.items():
+        allowed = had.get(token, 0)
+        if mask.bit_count() > allowed:
+            hits -= max(0, (union & mask).bit_count() - allowed)
+    return hits
 
 
 def _walk_back(steps: Sequence[tuple[int, int]], inside: int, gaps: int, width: int) -> int:
@@ -124,10 +135,13 @@ def _walk_back(steps: Sequence[tuple[int, int]], inside: int, gaps: int, width: 
         candidates = (mask | int.from_bytes(grows, "big")) & reach
         if not candidates:
             break
-        # Keeps the bits of each sentence above its lowest candidate, and that candidate itself.
-        above = gaps - candidates
-        taken = candidates & above & mask
-        reach = (candidates | above) ^ taken
+        # In each sentence the gap above it minus the candidates is their two's complement: it has the lowest candidate,
+        # the inverted bits above that, and no bits below.
+        complement = gaps - candidates
+        lowest = candidates & complement
+        from_lowest_on = candidates | complement
+        taken = lowest & mask
+        reach = from_lowest_on ^ taken
         union |= taken
     return union
 

@@ -66,7 +66,7 @@ from ngram_metrics._core.basics.option_checks import (
     checked_order,
 )
 from ngram_metrics._core.counting.counters import count_matches
-from ngram_metrics._core.scoring.measure import Layout, Measure, PairCounts
+from ngram_metrics._core.scoring.measure import Layout, Measure, PairCounts, to_floats
 from ngram_metrics._core.scoring.scorer import MetricEntry, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.messages import warn_user
@@ -164,14 +164,20 @@ class BleuMeasure(Measure[BleuStatistics]):
         )
 
     def score(self, statistics: BleuStatistics) -> Array:
+        """Return ``(...)``: the brevity penalty times the geometric mean of the precisions, from 0 to 1.
+
+        The mean is 0 if a precision is 0. With ``effective_order`` it is the mean over the orders with n-grams.
+        """
         xp = namespace(statistics.matches)
         precisions, ngrams = self._precisions(statistics)  # (..., orders)
         is_counted = ngrams > 0
         if self.effective_order:
             precisions = xp.where(is_counted, precisions, 1.0)  # the logarithm of 1 leaves the order out
         is_zero = precisions == 0
+        # A precision of 0 becomes 1 here, and the score 0 below.
         log_sum = sum_in_order(self._weigh(xp.log(precisions + is_zero)))
         if self.weights is not None:
+            # An order with weight 0 may have a precision of 0.
             is_zero = self._weigh(to_float(is_zero)) > 0
         is_possible = (statistics.matches[..., 0] > 0) & ~is_zero.any(-1)
         if self.effective_order:
@@ -194,23 +200,26 @@ class BleuMeasure(Measure[BleuStatistics]):
     def _precisions(self, statistics: BleuStatistics) -> tuple[Array, Array]:
         """Return the smoothed precisions, 0 in orders without n-grams, and the n-grams, both ``(..., orders)``."""
         xp = namespace(statistics.matches)
-        matches, totals = statistics.matches, statistics.totals
+        matches = statistics.matches
+        totals = statistics.totals
         value = self.smoothing_value
         if self.smooth in _AS_IF_ONE_NGRAM:
             totals = at_least(totals, 1)
         if self.smooth in _ADDING:
-            matches, totals = (
-                xp.concatenate((counts[..., :1], counts[..., 1:] + value), -1) for counts in (matches, totals)
-            )
+            # In each order but the first.
+            matches = xp.concatenate((matches[..., :1], matches[..., 1:] + value), -1)
+            totals = xp.concatenate((totals[..., :1], totals[..., 1:] + value), -1)
         elif self.smooth in ("smooth1", "floor"):
             matches = at_least(matches, value)  # changes only 0, because the value is at most 1
         elif self.smooth in ("exp", "nltk_smooth3"):
             # The first order without a match counts 1 / 2, the second 1 / 4, and so on.
-            matches = xp.maximum(matches, xp.cumprod(at_most(at_least(matches, 0.5), 1), -1))
+            halves = at_most(at_least(matches, 0.5), 1)  # 1/2 in orders without a match, else 1
+            matches = xp.maximum(matches, xp.cumprod(halves, -1))
         # Not ``divide``: small added values could be below its bound.
         precisions = matches / (totals + (totals == 0)) * (totals > 0)
-        # An added value makes an order without n-grams count.
-        return precisions, totals if self.smooth in ("smooth2", "add-k") else statistics.totals
+        if self.smooth in ("smooth2", "add-k"):
+            return precisions, totals  # the added value makes an order without n-grams count
+        return precisions, statistics.totals
 
     def warn_of_score(self, row: Array, average: Average) -> None:
         """Warn if the score is 0 only because no hypothesis has an n-gram of the longest order."""
@@ -225,7 +234,7 @@ class BleuMeasure(Measure[BleuStatistics]):
 
     def parts(self, statistics: BleuStatistics) -> dict[str, Array]:
         """Return the smoothed precisions ``(..., orders)``, the brevity penalty ``(...)``, and the counts."""
-        numbers = BleuStatistics(*map(to_float, statistics))
+        numbers = to_floats(statistics)
         precisions, _ = self._precisions(numbers)
         return {"precisions": precisions, "brevity_penalty": _brevity_penalty(numbers), **statistics._asdict()}
 
@@ -233,10 +242,15 @@ class BleuMeasure(Measure[BleuStatistics]):
     def pair_orders(self) -> tuple[int, ...]:
         return (self.ngram,)
 
-    def pair_statistics(self, *counts: PairCounts) -> BleuStatistics:
+    def pair_statistics(self, counts: Sequence[PairCounts]) -> BleuStatistics:
         """Return the statistics of pairs: the only reference of a pair is the closest one."""
-        ((matches, *lengths),) = counts
-        return BleuStatistics(matches, count_ngrams(lengths[0], self.ngram), *lengths)
+        (words,) = counts
+        return BleuStatistics(
+            matches=words.matches,
+            totals=count_ngrams(words.hypothesis_lengths, self.ngram),
+            hypothesis_length=words.hypothesis_lengths,
+            reference_length=words.reference_lengths,
+        )
 
 
 def _brevity_penalty(statistics: BleuStatistics) -> Array:

@@ -89,14 +89,26 @@ class ChrfMeasure(PairMeasure[MatchStatistics]):
         # The totals of a corpus leave out n-grams of orders that the reference lacks.
         return MatchStatistics(matches, hypothesis * (reference > 0), reference)
 
-    def pair_statistics(self, *counts: PairCounts) -> MatchStatistics:
+    def pair_statistics(self, counts: Sequence[PairCounts]) -> MatchStatistics:
         """Return the statistics of pairs from the counts of characters and, for chrF++, of words.
 
         The totals broadcast to the matches. A hypothesis keeps its totals in orders that the reference lacks; that does
         not change the score of a pair.
         """
-        fields = zip(*((kind.matches, *kind.totals()) for kind in counts), strict=True)
-        return MatchStatistics(*(namespace(kinds[0]).concatenate(kinds, -1) for kinds in fields))
+        matches = []
+        hypothesis_totals = []
+        reference_totals = []
+        for kind in counts:
+            of_hypothesis, of_reference = kind.totals()
+            matches.append(kind.matches)
+            hypothesis_totals.append(of_hypothesis)
+            reference_totals.append(of_reference)
+        concatenate = namespace(matches[0]).concatenate
+        return MatchStatistics(
+            matches=concatenate(matches, -1),
+            hypothesis_totals=concatenate(hypothesis_totals, -1),
+            reference_totals=concatenate(reference_totals, -1),
+        )
 
     def score(self, statistics: MatchStatistics) -> Array:
         return self._scaled_score(statistics, 1)
@@ -118,8 +130,9 @@ class ChrfMeasure(PairMeasure[MatchStatistics]):
             score = where(factor * precision + recall > 0, _combine(precision, recall, factor), _EPSILON)
             return scale * sum_in_order(score) / score.shape[-1]
         orders = at_least(is_counted.sum(-1), 1)
-        precision, recall = sum_in_order(precision) / orders, sum_in_order(recall) / orders
-        return scale * _combine(precision, recall, factor)
+        mean_precision = sum_in_order(precision) / orders
+        mean_recall = sum_in_order(recall) / orders
+        return scale * _combine(mean_precision, mean_recall, factor)
 
 
 def _combine(precision: Array, recall: Array, factor: float) -> Array:

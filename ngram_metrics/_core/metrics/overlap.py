@@ -50,9 +50,10 @@ class OverlapMeasure(PairMeasure[MatchStatistics]):
     def pair_orders(self) -> tuple[int, ...]:
         return (self.ngram,)
 
-    def pair_statistics(self, *counts: PairCounts) -> MatchStatistics:
+    def pair_statistics(self, counts: Sequence[PairCounts]) -> MatchStatistics:
         (words,) = counts
-        return MatchStatistics(words.matches[..., -1], *(totals[..., -1] for totals in words.totals()))
+        hypothesis_totals, reference_totals = words.totals()
+        return MatchStatistics(words.matches[..., -1], hypothesis_totals[..., -1], reference_totals[..., -1])
 
     def score(self, statistics: MatchStatistics) -> Array:
         return divide(2 * statistics.matches, statistics.hypothesis_totals + statistics.reference_totals)

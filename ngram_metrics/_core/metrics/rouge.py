@@ -35,14 +35,22 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
-from ngram_metrics._core.basics.arrays import Array, divide, namespace, to_float
+from ngram_metrics._core.basics.arrays import Array, divide, namespace
 from ngram_metrics._core.basics.option_checks import (
     Average,
     check_choice,
     checked_order,
 )
 from ngram_metrics._core.counting.counters import count_union_hits, find_common_lengths
-from ngram_metrics._core.scoring.measure import Layout, MatchStatistics, Measure, PairCounts, Statistics, count_pairs
+from ngram_metrics._core.scoring.measure import (
+    Layout,
+    MatchStatistics,
+    Measure,
+    PairCounts,
+    Statistics,
+    count_pairs,
+    to_floats,
+)
 from ngram_metrics._core.scoring.scorer import MetricEntry, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.rouge_reader import RougeReader
@@ -145,16 +153,23 @@ class RougeMeasure(KeyedMeasure[MatchStatistics]):
         if batch.is_paired:
             return counts
         if self.reducer == "sum":
-            return MatchStatistics(*map(batch.sum_references, counts))
-        scores = self.score(MatchStatistics(*map(to_float, counts)))  # (references, keys, 3)
-        return MatchStatistics(*batch.take_best(counts, scores[..., 1 if self.reducer == "best_recall" else 2]))
+            return MatchStatistics(
+                matches=batch.sum_references(counts.matches),
+                hypothesis_totals=batch.sum_references(counts.hypothesis_totals),
+                reference_totals=batch.sum_references(counts.reference_totals),
+            )
+        scores = self.score(to_floats(counts))  # (references, keys, 3)
+        value = "recall" if self.reducer == "best_recall" else "fmeasure"
+        best = batch.take_best(counts, scores[..., ROUGE_VALUES[value]])
+        return MatchStatistics(*best)
 
     def score(self, statistics: MatchStatistics) -> Array:
         """Return ``(..., keys, 3)``: precision, recall and F of each key, from 0 to 1."""
         return _precision_recall_f(statistics, self.alpha)
 
-    def pair_statistics(self, *counts: PairCounts) -> MatchStatistics:
-        return _statistics_of_longest(*counts)
+    def pair_statistics(self, counts: Sequence[PairCounts]) -> MatchStatistics:
+        (words,) = counts
+        return _select_longest(words)
 
 
 @dataclass(frozen=True)
@@ -171,9 +186,10 @@ class MeanRougeMeasure(KeyedMeasure[RougeScores]):
     def statistics(self, batches: Sequence[AnyBatch]) -> RougeScores:
         """Score each reference, and take the means."""
         counts = _count(batches, self.variants)
-        scores = _precision_recall_f(MatchStatistics(*map(to_float, counts)))  # (references, keys, 3)
-        means = batches[0].sum_references(scores) / batches[0].count_references()[:, None, None]
-        return RougeScores(means[..., 0], means[..., 1], means[..., 2])
+        batch = batches[0]
+        scores = _precision_recall_f(to_floats(counts))  # (references, keys, 3)
+        means = batch.sum_references(scores) / batch.count_references()[:, None, None]
+        return RougeScores(precision=means[..., 0], recall=means[..., 1], fmeasure=means[..., 2])
 
     def score(self, statistics: RougeScores) -> Array:
         """Return ``(..., keys, 3)``: precision, recall and F of each key, from 0 to 1."""
@@ -186,10 +202,11 @@ class MeanRougeMeasure(KeyedMeasure[RougeScores]):
     def settings(self) -> dict[str, object]:
         return {**self.key_settings(), "accumulate": "avg"}
 
-    def pair_statistics(self, *counts: PairCounts) -> RougeScores:
+    def pair_statistics(self, counts: Sequence[PairCounts]) -> RougeScores:
         """Return the scores of pairs."""
-        scores = _precision_recall_f(MatchStatistics(*map(to_float, _statistics_of_longest(*counts))))
-        return RougeScores(scores[..., 0], scores[..., 1], scores[..., 2])
+        (words,) = counts
+        scores = _precision_recall_f(to_floats(_select_longest(words)))
+        return RougeScores(precision=scores[..., 0], recall=scores[..., 1], fmeasure=scores[..., 2])
 
 
 def _precision_recall_f(counts: MatchStatistics, alpha: float | None = None) -> Array:
@@ -211,33 +228,42 @@ def _count(batches: Sequence[AnyBatch], variants: Sequence[int | str]) -> MatchS
     If any document has several sentences, the second batch has the documents with the ends of sentences.
     """
     words = batches[0].pairs()
-    longest = max([0, *(variant for variant in variants if isinstance(variant, int))])
-    ngrams = count_pairs(words, longest)
-    lengths = ngrams.hypothesis_lengths, ngrams.reference_lengths
-    fields = ngrams.matches, *ngrams.totals()  # each (references, orders)
-    columns: dict[int | str, tuple[Array, ...]] = {
-        order: tuple(field[:, order - 1] for field in fields) for order in range(1, longest + 1)
-    }
+    orders = [variant for variant in variants if isinstance(variant, int)]
+    ngrams = count_pairs(words, max(orders, default=0))
+    hypothesis_totals, reference_totals = ngrams.totals()  # (references, orders)
+    columns: dict[int | str, MatchStatistics] = {}  # of each variant, (references,)
+    for order in orders:
+        columns[order] = MatchStatistics(
+            matches=ngrams.matches[:, order - 1],
+            hypothesis_totals=hypothesis_totals[:, order - 1],
+            reference_totals=reference_totals[:, order - 1],
+        )
     has_sentences = len(batches) > 1
     # If every document is one sentence, the union is the longest common subsequence.
     if "L" in variants or ("Lsum" in variants and not has_sentences):
-        columns["L"] = (find_common_lengths(words), *lengths)
+        columns["L"] = MatchStatistics(find_common_lengths(words), ngrams.hypothesis_lengths, ngrams.reference_lengths)
     if "Lsum" in variants:
         columns["Lsum"] = _count_summaries(batches[1]) if has_sentences else columns["L"]
-    counts = zip(*(columns[variant] for variant in variants), strict=True)
-    return MatchStatistics(*(namespace(lengths[0]).stack(field, -1) for field in counts))
+    chosen = [columns[variant] for variant in variants]
+    stack = namespace(ngrams.matches).stack
+    return MatchStatistics(
+        matches=stack([column.matches for column in chosen], -1),
+        hypothesis_totals=stack([column.hypothesis_totals for column in chosen], -1),
+        reference_totals=stack([column.reference_totals for column in chosen], -1),
+    )
 
 
-def _count_summaries(summaries: AnyBatch) -> tuple[Array, ...]:
+def _count_summaries(summaries: AnyBatch) -> MatchStatistics:
     """Return for ``rougeLsum`` the hits, and the tokens of hypothesis and reference, each ``(references,)``."""
     pairs = summaries.pairs()
     words = pairs.drop_sentence_ends()
-    return count_union_hits(pairs), words.hypothesis_lengths, words.reference_lengths
+    return MatchStatistics(count_union_hits(pairs), words.hypothesis_lengths, words.reference_lengths)
 
 
-def _statistics_of_longest(counts: PairCounts) -> MatchStatistics:
+def _select_longest(counts: PairCounts) -> MatchStatistics:
     """Return the statistics of the longest order only, each ``(..., 1)``."""
-    return MatchStatistics(*(field[..., -1:] for field in (counts.matches, *counts.totals())))
+    hypothesis_totals, reference_totals = counts.totals()
+    return MatchStatistics(counts.matches[..., -1:], hypothesis_totals[..., -1:], reference_totals[..., -1:])
 
 
 def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from ngram_metrics._core.basics.arrays import Array, count_ngrams, namespace, to_float
@@ -40,11 +39,17 @@ class Layout(Generic[Statistics]):
     row_width: int = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        *starts, row_width = accumulate((1 if width is None else width for width in self.widths), initial=0)
-        fields = zip(starts, self.widths, strict=True)
-        columns = [start if width is None else slice(start, start + width) for start, width in fields]
+        columns: list[int | slice] = []
+        start = 0
+        for width in self.widths:
+            if width is None:
+                columns.append(start)
+                start += 1
+            else:
+                columns.append(slice(start, start + width))
+                start += width
         object.__setattr__(self, "columns", columns)
-        object.__setattr__(self, "row_width", row_width)
+        object.__setattr__(self, "row_width", start)
 
     def pack(self, statistics: Statistics) -> Array:
         """Concatenate the fields of statistics into rows ``(..., row_width)``."""
@@ -54,7 +59,8 @@ class Layout(Generic[Statistics]):
 
     def unpack(self, rows: Array) -> Statistics:
         """Return the statistics of rows ``(..., row_width)``: the inverse of ``pack``."""
-        return self.make(*(rows[..., columns] for columns in self.columns))
+        fields = [rows[..., columns] for columns in self.columns]
+        return self.make(*fields)
 
 
 class MatchStatistics(NamedTuple):
@@ -140,14 +146,13 @@ class Measure(ABC, Generic[Statistics]):
         """
         raise ValueError("this metric does not score pairs by n-gram matches: expected one that does, such as ChrF()")
 
-    def pair_statistics(self, *counts: PairCounts) -> Statistics:
+    def pair_statistics(self, counts: Sequence[PairCounts]) -> Statistics:
         """Return the statistics of pairs from the counts of each kind of token, with any leading shape."""
         raise NotImplementedError
 
-    def score_pairs(self, *counts: PairCounts) -> Array:
+    def score_pairs(self, counts: Sequence[PairCounts]) -> Array:
         """Return the scores of pairs from the counts of each kind of token."""
-        statistics = self.pair_statistics(*counts)
-        return self.score(type(statistics)(*map(to_float, statistics)))
+        return self.score(to_floats(self.pair_statistics(counts)))
 
 
 class PairMeasure(Measure[Statistics]):
@@ -158,16 +163,24 @@ class PairMeasure(Measure[Statistics]):
 
     def statistics(self, batches: Sequence[AnyBatch]) -> Statistics:
         """Count each kind of token, and keep the best reference: one row for each segment."""
-        counts = map(count_pairs, [batch.pairs() for batch in batches], self.pair_orders)
-        statistics = self.pair_statistics(*counts)
-        if batches[0].is_paired:
+        counts = [count_pairs(batch.pairs(), orders) for batch, orders in zip(batches, self.pair_orders, strict=True)]
+        statistics = self.pair_statistics(counts)
+        batch = batches[0]
+        if batch.is_paired:
             return statistics
-        score = self.selection_score(type(statistics)(*map(to_float, statistics)))
-        return type(statistics)(*batches[0].take_best(statistics, score))
+        scores = self.selection_score(to_floats(statistics))
+        best = batch.take_best(statistics, scores)
+        return type(statistics)(*best)
 
     def selection_score(self, statistics: Statistics) -> Array:
         """Return the score ``(...)`` that decides which reference is the best."""
         return self.score(statistics)
+
+
+def to_floats(statistics: Statistics) -> Statistics:
+    """Return statistics in floating point."""
+    fields = [to_float(field) for field in statistics]
+    return type(statistics)(*fields)
 
 
 def count_pairs(pairs: AnyBatch, orders: int) -> PairCounts:

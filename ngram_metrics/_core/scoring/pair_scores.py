@@ -8,13 +8,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics._core.basics.arrays import Array, count_ngrams, to_float
+from ngram_metrics._core.basics.arrays import Array, count_ngrams
 from ngram_metrics._core.basics.tensors import float_dtype, to_tensor
 from ngram_metrics._core.counting.batch import Integers
 from ngram_metrics._core.counting.pairs import match_aggregates, match_pairs, to_device
 from ngram_metrics._core.counting.pools import Pools
 from ngram_metrics._core.counting.subsequences import match_subsequences
-from ngram_metrics._core.scoring.measure import AnyMeasure, MatchStatistics, PairCounts
+from ngram_metrics._core.scoring.measure import AnyMeasure, MatchStatistics, PairCounts, to_floats
 
 #: Counts, orders times pairs of documents, that are made at a time, which bounds memory.
 COUNTED_CELLS = 1 << 23
@@ -47,7 +47,8 @@ def score_blocks(
     for stop, *pools in zip(stops.tolist(), *(kind.split(stops) for kind in kinds), strict=True):
         _, height, width = pools[0].shape
         row_cells = max(1, (stop - start) * width * sum(orders))
-        at_once, at_a_time = (max(1, cells // row_cells) for cells in (COUNTED_CELLS, BLOCK_CELLS))
+        at_once = max(1, COUNTED_CELLS // row_cells)
+        at_a_time = max(1, BLOCK_CELLS // row_cells)
         for first in range(0, height, at_once):
             rows = range(first, min(first + at_once, height))
             counts = [
@@ -55,8 +56,15 @@ def score_blocks(
             ]
             for row in rows[::at_a_time]:
                 some = slice(row - first, row - first + at_a_time)
-                parts = (PairCounts(kind[0][:, some], kind[1][:, some], kind[2]) for kind in counts)
-                scores = measure.score_pairs(*parts)[(..., *value_index)]
+                parts = [
+                    PairCounts(
+                        matches=kind.matches[:, some],
+                        hypothesis_lengths=kind.hypothesis_lengths[:, some],
+                        reference_lengths=kind.reference_lengths,
+                    )
+                    for kind in counts
+                ]
+                scores = measure.score_pairs(parts)[(..., *value_index)]
                 yield range(start, stop), slice(row, row + scores.shape[1]), scores
         start = stop
 
@@ -101,7 +109,7 @@ def score_aggregates(measure: AnyMeasure, pools: Pools) -> Array:
             count_ngrams(hypothesis_lengths, orders) * block.references[:, None, None],
             count_ngrams(reference_lengths, orders).sum(1, keepdims=True),
         )
-        rows = measure.score(MatchStatistics(*map(to_float, statistics)))  # (groups, hypotheses)
+        rows = measure.score(to_floats(statistics))  # (groups, hypotheses)
         rows = rows * (block.references[:, None] > 0)
         scores.append(rows[np.arange(rows.shape[1]) < block.hypotheses[:, None]])
     return np.concatenate(scores)
@@ -118,7 +126,10 @@ def _cut_groups(kinds: Sequence[Pools], orders: int) -> Integers:
     """Return where blocks of groups stop. A block has as many groups as fit, and at least one."""
     slots = np.sum([np.diff(kind.slot_starts) for kind in kinds], 0)
     stops = []
-    start = height = width = taken = 0
+    start = 0  # the first group of the block, and what the block has so far
+    height = 0
+    width = 0
+    taken = 0
     sizes = zip(kinds[0].hypotheses.tolist(), kinds[0].references.tolist(), slots.tolist(), strict=True)
     for group, (hypotheses, references, size) in enumerate(sizes):
         height = max(height, hypotheses)
@@ -126,7 +137,10 @@ def _cut_groups(kinds: Sequence[Pools], orders: int) -> Integers:
         taken += size
         if group > start and max((group + 1 - start) * height * width, taken) * orders > BLOCK_CELLS:
             stops.append(group)
-            start, height, width, taken = group, hypotheses, references, size
+            start = group
+            height = hypotheses
+            width = references
+            taken = size
     return np.array([*stops, len(slots)])
 
 
@@ -136,5 +150,9 @@ def _count(measure: AnyMeasure, pools: Pools, orders: int, device: torch.device 
         matches = to_device(match_subsequences(pools), device)
     else:
         matches = match_pairs(pools, orders, device)
-    hypotheses, references = (to_device(lengths, device) for lengths in pools.side_lengths())
-    return PairCounts(matches, hypotheses[:, :, None], references[:, None])
+    hypothesis_lengths, reference_lengths = pools.side_lengths()
+    return PairCounts(
+        matches=matches,
+        hypothesis_lengths=to_device(hypothesis_lengths, device)[:, :, None],
+        reference_lengths=to_device(reference_lengths, device)[:, None],
+    )
