@@ -181,7 +181,8 @@ def _warn_of_words_as_texts(hypotheses: Sequence[str], references: Sequence[str]
 
 def _ends_sentence(word: str) -> bool:
     """Return whether a word has a mark at its end and none inside, as abbreviations and addresses have."""
-    return word.endswith(_ENDS) and not {*word[:-1]} & {*"./:@"}
+    has_mark_inside = any(mark in word[:-1] for mark in "./:@")
+    return word.endswith(_ENDS) and not has_mark_inside
 
 
 def sentence_hint(preds: Sequence[object]) -> str:
@@ -191,7 +192,7 @@ def sentence_hint(preds: Sequence[object]) -> str:
 
 def _are_words(texts: Sequence[object]) -> bool:
     """Return whether there are at least four different texts, all without spaces."""
-    return all(isinstance(text, str) and " " not in text for text in texts) and len({*texts}) >= 4
+    return all(isinstance(text, str) and " " not in text for text in texts) and len(set(texts)) >= 4
 
 
 def transposition_hint(preds: Sequence[object], target: Sequence[object]) -> str:
@@ -250,17 +251,24 @@ def warn_of_texts_as_tokens(
 
     ``[" the"]`` has none inside. If the other side has tokens with spaces inside too, they are intended.
     """
-    sides = (hypotheses, references)
-    others = [side for side in sides if not all(len(document) == 0 or _is_one_text(document) for document in side)]
-    if len(others) == 2 or any(_has_blanks_inside(token) for side in others for token in chain(*side)):
+    # The sides that look right.
+    others = [side for side in (hypotheses, references) if not all(map(_is_empty_or_one_text, side))]
+    if len(others) == 2:
         return
-    for index, document in enumerate(chain(*sides)):
+    for side in others:
+        if any(map(_has_blanks_inside, chain.from_iterable(side))):
+            return
+    for index, document in enumerate(chain(hypotheses, references)):
         if _is_one_text(document):
             warn_user(
                 f"{name_of(index)} is one token with spaces; a text is a str: pass 'the cat sat' instead of "
                 "['the cat sat'], which matches as a whole or not at all"
             )
             return
+
+
+def _is_empty_or_one_text(document: Sequence[Hashable]) -> bool:
+    return len(document) == 0 or _is_one_text(document)
 
 
 def _is_one_text(document: Sequence[Hashable]) -> bool:

@@ -45,7 +45,9 @@ def pluralize(count: int, noun: str) -> str:
 def type_name(value: object) -> str:
     """Return the name of an object's type with its article, such as ``a list`` and ``an int``."""
     name = type(value).__name__
-    return f"{'an' if name.startswith((*'AEIOaeio', 'nd')) else 'a'} {name}"
+    begins_with_vowel = name[0] in "AEIOaeio" or name.startswith("nd")  # "en-dee-array"
+    article = "an" if begins_with_vowel else "a"
+    return f"{article} {name}"
 
 
 @contextmanager

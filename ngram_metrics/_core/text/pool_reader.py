@@ -7,6 +7,9 @@ padding is an empty document.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from ngram_metrics._core.counting.pools import Pools
@@ -20,6 +23,13 @@ from ngram_metrics._core.text.text_segments import checked_texts
 from ngram_metrics._core.text.token_segments import checked_sequences, common_kind
 
 
+class _Row(NamedTuple):
+    """The documents of a row on one side, and whether they were rows of a padded tensor or array."""
+
+    documents: Documents
+    is_padded: bool
+
+
 def read_pools(reader: Reader, hypotheses: Groups, references: Groups) -> list[Pools]:
     """Read rows of hypotheses and of references. If both are the same object, or the same texts, read them once.
 
@@ -30,48 +40,59 @@ def read_pools(reader: Reader, hypotheses: Groups, references: Groups) -> list[P
         TypeError: a str instead of a row, or a document that cannot be read.
         ValueError: no rows, different numbers of rows, a tensor of a wrong shape, padded ids without ``pad_id``.
     """
-    sides = [_split(hypotheses, "hypotheses")]
-    sides.append(sides[0] if references is hypotheses else _split(references, "references"))
-    if not all(sides):
+    hypothesis_rows = _list_rows(hypotheses, "hypotheses")
+    reference_rows = hypothesis_rows if references is hypotheses else _list_rows(references, "references")
+    if not hypothesis_rows or not reference_rows:
         raise ValueError("hypotheses and references must be non-empty: expected at least one row")
-    if len(sides[0]) != len(sides[1]):
+    if len(hypothesis_rows) != len(reference_rows):
         raise ValueError(
-            f"hypotheses has {pluralize(len(sides[0]), 'row')} and references has {len(sides[1])}: expected the same "
-            "batch size"
+            f"hypotheses has {pluralize(len(hypothesis_rows), 'row')} and references has {len(reference_rows)}: "
+            "expected the same batch size"
         )
-    counts = [np.array([len(row) for row, _ in side]) for side in sides]
-    # Only texts can be compared: arrays have no single truth value.
-    are_texts = all(isinstance(document, str) for side in sides for row, _ in side for document in row)
-    is_same = references is hypotheses or (are_texts and sides[0] == sides[1])
+    hypothesis_counts = np.array([len(row.documents) for row in hypothesis_rows])
+    reference_counts = np.array([len(row.documents) for row in reference_rows])
+    is_same = references is hypotheses or _are_same_texts(hypothesis_rows, reference_rows)
     if is_same:
-        sides[1] = [([], False)] * len(sides[0])
-    batches = reader.encode(_join_rows(*sides))
-    return [Pools(batch, counts[0], counts[1], is_same) for batch in batches]
+        reference_rows = [_Row([], is_padded=False)] * len(hypothesis_rows)
+    batches = reader.encode(_join_rows(hypothesis_rows, reference_rows))
+    return [Pools(batch, hypothesis_counts, reference_counts, is_same) for batch in batches]
 
 
-def _join_rows(hypotheses: list[tuple[Documents, bool]], references: list[tuple[Documents, bool]]) -> Segments:
+def _are_same_texts(hypothesis_rows: Sequence[_Row], reference_rows: Sequence[_Row]) -> bool:
+    """Return whether both sides are the same texts. Other documents are not compared: arrays have no single truth."""
+    for row in (*hypothesis_rows, *reference_rows):
+        if not all(isinstance(document, str) for document in row.documents):
+            return False
+    return hypothesis_rows == reference_rows
+
+
+def _join_rows(hypothesis_rows: Sequence[_Row], reference_rows: Sequence[_Row]) -> Segments:
     """Check the documents of all rows, and return them with their kind."""
-    all_hypotheses = [document for row, _ in hypotheses for document in row]
-    all_references = [document for row, _ in references for document in row]
-    hypothesis_counts = [len(row) for row, _ in hypotheses]
-    reference_counts = [len(row) for row, _ in references]
+    hypotheses = [document for row in hypothesis_rows for document in row.documents]
+    references = [document for row in reference_rows for document in row.documents]
+    hypothesis_counts = [len(row.documents) for row in hypothesis_rows]
+    reference_counts = [len(row.documents) for row in reference_rows]
     # Before its kind is known, it names the documents in errors.
-    unread = Segments("text", all_hypotheses, all_references, reference_counts, hypothesis_counts)
-    first_reference = len(all_hypotheses)
-    if isinstance(next(iter(unread.documents), ""), str):
-        texts = checked_texts(unread.documents, unread.name_of)
+    unread = Segments("text", hypotheses, references, reference_counts, hypothesis_counts)
+    first_reference = len(hypotheses)
+    all_documents = unread.documents
+    if len(all_documents) == 0 or isinstance(all_documents[0], str):
+        texts = checked_texts(all_documents, unread.name_of)
         return unread._replace(hypotheses=texts[:first_reference], references=texts[first_reference:])
-    documents, types = checked_sequences(unread.documents, unread.name_of)
+    documents, types = checked_sequences(all_documents, unread.name_of)
+    padded: list[bool] = []
+    for row in (*hypothesis_rows, *reference_rows):
+        padded += [row.is_padded] * len(row.documents)
     return unread._replace(
         kind=common_kind(types, documents, unread.name_of),
         hypotheses=documents[:first_reference],
         references=documents[first_reference:],
-        padded=[is_padded for row, is_padded in (*hypotheses, *references) for _ in row],
+        padded=padded,
     )
 
 
-def _split(side: Groups, name: str) -> list[tuple[Documents, bool]]:
-    """Return the documents of each row, and whether the row is a padded tensor or array."""
+def _list_rows(side: Groups, name: str) -> list[_Row]:
+    """Return the rows of one side, or raise TypeError or ValueError for another object."""
     tensors = tensor_types()
     listed = to_tensor_or_list(side, name)
     if isinstance(listed, tensors) and listed.dim() != 3:
@@ -79,20 +100,18 @@ def _split(side: Groups, name: str) -> list[tuple[Documents, bool]]:
     if not is_sequence_like(listed):
         raise TypeError(f"{name} is {type_name(listed)}: expected a sequence of rows{sequence_advice(listed)}")
     rows = []
-    for index, row in enumerate(listed):
-        row = to_tensor_or_list(row, f"row {index} of {name}")
+    for index, item in enumerate(listed):
+        row = to_tensor_or_list(item, f"row {index} of {name}")
         if not is_sequence_like(row):
-            hint = (
-                "; a single row of texts goes into a list, as in [samples]"
-                if isinstance(row, str)
-                else sequence_advice(row)
-            )
+            is_text = isinstance(row, str)
+            advice = "; a single row of texts goes into a list, as in [samples]" if is_text else sequence_advice(row)
             raise TypeError(
-                f"row {index} of {name} is {type_name(row)}, {shortened(row)}: expected a sequence of documents{hint}"
+                f"row {index} of {name} is {type_name(row)}, {shortened(row)}: expected a sequence of documents{advice}"
             )
-        if isinstance(row, tensors) and row.dim() != 2:
+        is_padded = isinstance(row, tensors)
+        if is_padded and row.dim() != 2:
             raise ValueError(
                 f"row {index} of {name} is a tensor of shape {tuple(row.shape)}: expected (documents, width)"
             )
-        rows.append((list(row), isinstance(row, tensors)))
+        rows.append(_Row(list(row), is_padded))
     return rows

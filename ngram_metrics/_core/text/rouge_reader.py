@@ -140,7 +140,8 @@ class RougeReader(Reader):
         )
 
     def warn_of_texts(self, segments: Segments, is_first: bool) -> None:
-        hypotheses, references = segments.hypotheses, segments.references
+        hypotheses = segments.hypotheses
+        references = segments.references
         if isinstance(self.tokenizer, str):
             warn_of_another_tokenizer(self.tokenizer, hypotheses, references, is_rouge=True)
         elif self.follows_ascii_rule:
@@ -183,12 +184,13 @@ class RougeReader(Reader):
             return [text.split("\n") for text in texts]
         assert self.sentence_splitter is not None
         split = call_each(self.sentence_splitter, "sentence_splitter", "str", texts, name_of)
-        for index, sentence in ((index, sentence) for index, text in enumerate(split) for sentence in text):
-            if not isinstance(sentence, str):
-                raise TypeError(
-                    f"the sentence_splitter returned {type_name(sentence)} among the sentences of {name_of(index)}: "
-                    "expected a sequence of str"
-                )
+        for index, sentences in enumerate(split):
+            for sentence in sentences:
+                if not isinstance(sentence, str):
+                    raise TypeError(
+                        f"the sentence_splitter returned {type_name(sentence)} among the sentences of "
+                        f"{name_of(index)}: expected a sequence of str"
+                    )
         return [sentences or [""] for sentences in split]
 
     def _number(self, texts: Sequence[str], portions: Sequence[slice], name_of: NameOf) -> TokenNumbering:
@@ -199,7 +201,7 @@ class RougeReader(Reader):
         if rule is not None:
             return number_words(rule, texts, portions, rouge_stem if self.use_stemmer else None)
         if self.follows_ascii_rule:
-            texts = [*map(rouge_text, texts)]
+            texts = list(map(rouge_text, texts))
         documents: list[Sequence[Hashable]] = []
         for index, words in enumerate(batch_tokenizer(self.tokenizer)(texts, name_of)):
             words = [word for word in words if word != ""]
@@ -209,7 +211,7 @@ class RougeReader(Reader):
     def _normalize(self, texts: Sequence[str], name_of: NameOf) -> list[str]:
         """Call the caller's normalizer on each text, and raise TypeError if it does not return text."""
         assert self.normalizer is not None
-        normalized = [*map(self.normalizer, texts)]
+        normalized = list(map(self.normalizer, texts))
         for index, text in enumerate(normalized):
             if not isinstance(text, str):
                 raise TypeError(f"the normalizer returned {type_name(text)} for {name_of(index)}: expected a str")

@@ -63,10 +63,11 @@ def warn_of_unsplit_sentences(hypotheses: Sequence[str], references: Sequence[st
 
     ROUGE-Lsum then compares whole texts, as ROUGE-L does. Only the first texts are looked at.
     """
-    hypotheses, references = hypotheses[:_FIRST_TEXTS], references[:_FIRST_TEXTS]
-    if any("\n" in text for text in chain(hypotheses, references)):
+    first_hypotheses = hypotheses[:_FIRST_TEXTS]
+    first_references = references[:_FIRST_TEXTS]
+    if any("\n" in text for text in chain(first_hypotheses, first_references)):
         return
-    if 2 * sum(map(_has_several_sentences, references)) > len(references):
+    if 2 * sum(map(_has_several_sentences, first_references)) > len(first_references):
         warn_user(
             "rougeLsum compares sentences, and the texts have several without a line feed between them, so its scores "
             f"are those of rougeL: {option_names().sentences}"

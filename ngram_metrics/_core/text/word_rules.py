@@ -106,9 +106,14 @@ def _set_stops_apart(classes: _StopClasses, texts: str) -> str:
 @cache
 def _stop_expression(classes: _StopClasses) -> re.Pattern[str]:
     """Return an expression for runs of characters that are words of their own."""
-    symbols, stops, numbers = map(_expand_categories, classes[:3])
+    symbols = _expand_categories(classes.symbols)
+    stops = _expand_categories(classes.stops)
+    numbers = _expand_categories(classes.numbers)
     edges = "\n" if classes.edge_is_number else ""
-    symbol, stop, number, other = f"[{symbols}]", f"[{stops}]", f"[{numbers}{edges}]", f"[^{numbers}{edges}{stops}]"
+    symbol = f"[{symbols}]"
+    stop = f"[{stops}]"
+    number = f"[{numbers}{edges}]"
+    other = f"[^{numbers}{edges}{stops}]"
     hyphen = f"(?<=[{numbers}]{classes.hyphen})" if classes.hyphen else "(?!)"
     return re.compile(
         rf"""([{_among_few_ranges(symbols + stops)}{classes.hyphen}](?:
@@ -237,8 +242,10 @@ def _categories() -> dict[str, str]:
     """Return the inside of a class for each general category, by its first letter."""
     classes = dict.fromkeys("FMNPS", "")
     for first, stop in ((0, 0x20000), (0xE0000, 0xE01F0)):  # ideographs lie between, and private use beyond
-        categories = "".join(map(unicodedata.category, map(chr, range(first, stop)))).replace("Cf", "F ")[::2]
-        for run in re.finditer(r"([FMNPS])\1*", categories):
+        # One letter for each code point: the first of its category, but F for Cf.
+        categories = map(unicodedata.category, map(chr, range(first, stop)))
+        letters = "".join("F" if category == "Cf" else category[0] for category in categories)
+        for run in re.finditer(r"([FMNPS])\1*", letters):
             classes[run[1]] += _class([(first + run.start(), first + run.end() - 1)])
     return classes
 
