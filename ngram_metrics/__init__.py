@@ -43,6 +43,20 @@ _PUBLIC = {
 }
 
 
+#: Names of other packages for these metrics, with what to write here.
+_THEIRS = {
+    "BLEU": "from ngram_metrics import Bleu",
+    "CHRF": "from ngram_metrics import ChrF",
+    "SacreBLEUScore": "from ngram_metrics import Bleu, and Bleu(smooth='none') for the same number",
+    "BLEUScore": "from ngram_metrics import Bleu, and Bleu(tokenizer=None, smooth='none') for the same number",
+    "CHRFScore": "from ngram_metrics import ChrF, and ChrF(word_order=2, eps_smoothing=True) for the same number",
+    **{
+        name: f"from ngram_metrics.functional import {name}"
+        for name in ("bleu_score", "rouge_score", "chrf_score", "ngram_overlap")
+    },
+}
+
+
 def __getattr__(name: str) -> object:
     # Lazy, so that the command line answers --help without importing torch.
     value: object
@@ -50,6 +64,9 @@ def __getattr__(name: str) -> object:
         value = getattr(import_module(f"ngram_metrics.{_MODULES[name]}"), name)
     elif name in _PUBLIC:
         value = import_module(f"ngram_metrics.{name}")
+    elif name in _THEIRS:
+        # `from ngram_metrics import BLEU` would replace the words of an AttributeError by its own.
+        raise ImportError(f"ngram_metrics has no {name}: {_THEIRS[name]}")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value

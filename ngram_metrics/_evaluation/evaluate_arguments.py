@@ -87,7 +87,10 @@ def checked_scorers(metrics: object) -> dict[str, Scorer]:
     if isinstance(metrics, (list, tuple)) and metrics and all(isinstance(name, str) for name in metrics):
         metrics = {name.strip(): name for name in metrics}
     if not isinstance(metrics, Mapping) or not metrics:
-        raise TypeError(f"metrics is {shortened(metrics)}: expected names, or a mapping of names to metric objects")
+        raise TypeError(
+            f"metrics is {shortened(metrics)}: expected names, such as 'bleu,chrf', or a mapping of names to metric "
+            "objects, such as {'bleu': Bleu()}"
+        )
     scorers: dict[str, Scorer] = {}
     for name, metric in _check_names("metrics", metrics).items():
         if isinstance(metric, str):

@@ -111,7 +111,14 @@ def refuse_shared_names(metrics: Mapping[str, Any]) -> None:
 
 
 def copy_metrics(metrics: Metrics) -> torchmetrics.MetricCollection:
-    """Return a collection of copies in the order given. Raise ValueError if two metrics would write one name."""
+    """Return a collection of copies in the order given.
+
+    Raises:
+        TypeError: a name instead of a metric.
+        ValueError: two metrics that would write one name.
+    """
+    if isinstance(metrics, str):
+        raise TypeError(f"metrics is {metrics!r}: expected metric objects, such as Bleu() or {{'bleu': Bleu()}}")
     # Copies, because two values of one ROUGE would count each segment twice.
     # The names in a collection begin with its prefix.
     named: Any = dict(metrics.items()) if isinstance(metrics, (Mapping, torchmetrics.MetricCollection)) else metrics

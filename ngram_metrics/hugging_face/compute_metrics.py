@@ -18,7 +18,7 @@ from ngram_metrics._core.basics.option_checks import checked_bool, refuse_averag
 from ngram_metrics._core.scoring.items import Item
 from ngram_metrics._core.scoring.scorer import scorer_of
 from ngram_metrics._core.text.foreign_values import list_column, refuse_missing
-from ngram_metrics._core.text.messages import pluralize, shortened, warn_user
+from ngram_metrics._core.text.messages import pluralize, shortened, type_name, warn_user
 from ngram_metrics._core.text.padded_segments import is_dense, to_tensor_or_list
 from ngram_metrics._torchmetrics.accumulator import Accumulator
 from ngram_metrics._torchmetrics.outputs import Outputs
@@ -55,7 +55,8 @@ class ComputeMetrics:
     Raises:
         ValueError: a metric with ``average="none"``, because it does not compute a single number; two metrics that
             write one name; a negative number of samples.
-        TypeError: samples or outputs with a metric of another package.
+        TypeError: metrics that are a name or a tokenizer; a tokenizer that is none; samples or outputs with a metric of
+            another package.
 
     Example:
         >>> import numpy as np
@@ -78,6 +79,14 @@ class ComputeMetrics:
         groups: Sequence[str] | None = None,
         details: bool = False,
     ) -> None:
+        if hasattr(metrics, "batch_decode"):
+            raise TypeError(
+                f"metrics is {type_name(metrics)}, a tokenizer: expected ComputeMetrics(metrics, tokenizer)"
+            )
+        if tokenizer is not None and not hasattr(tokenizer, "batch_decode"):
+            raise TypeError(
+                f"tokenizer is {type_name(tokenizer)}: expected a tokenizer of transformers, or None to score ids"
+            )
         self.tokenizer = tokenizer
         self.sources, self.groups = sources, groups
         self.metrics = copy_metrics(metrics)

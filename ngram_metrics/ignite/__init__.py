@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from ngram_metrics.ignite import drop_in as drop_in
 from ngram_metrics.ignite.handler import ScoresHandler
 from ngram_metrics.ignite.metric_classes import Bleu, ChrF, GroupedMetric, NgramOverlap, ROUGEScore
 

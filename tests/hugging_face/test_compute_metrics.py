@@ -528,3 +528,30 @@ def test_masked_ids_are_no_tokens():
     masked = np.ma.masked_equal(ids, 2)
     found = ComputeMetrics(NgramOverlap(pad_id=0))((masked, ids))
     assert list(found.values()) == pytest.approx([6 / 7])
+
+
+class Decoder:
+    """Has what ``ComputeMetrics`` needs of a tokenizer."""
+
+    def batch_decode(self, rows: list[list[int]], skip_special_tokens: bool) -> list[str]:
+        return [" ".join(map(str, row)) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            (Decoder(), {"bleu": Bleu()}),
+            r"^metrics is a Decoder, a tokenizer: expected ComputeMetrics\(metrics, tokenizer\)$",
+        ),
+        (
+            ({"bleu": Bleu()}, {"a": 1}),
+            "^tokenizer is a dict: expected a tokenizer of transformers, or None to score ids$",
+        ),
+        (("bleu",), r"^metrics is 'bleu': expected metric objects, such as Bleu\(\) or \{'bleu': Bleu\(\)\}$"),
+    ],
+    ids=["swapped", "no tokenizer", "name"],
+)
+def test_arguments_that_are_no_metrics_or_no_tokenizer_are_refused(arguments, words):
+    with pytest.raises(TypeError, match=words):
+        ComputeMetrics(*arguments)

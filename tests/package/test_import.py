@@ -98,3 +98,20 @@ def test_the_error_for_a_metric_of_the_other_framework_says_where_its_own_is():
             ValueError, match=r"^Value ngram_metrics\.ignite\.[\w.]+\(.*not an instance of `torchmetrics"
         ):
             torchmetrics.MetricCollection({"b": metric})
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("BLEU", "from ngram_metrics import Bleu$"),
+        ("CHRF", "from ngram_metrics import ChrF$"),
+        ("SacreBLEUScore", r"from ngram_metrics import Bleu, and Bleu\(smooth='none'\)"),
+        ("BLEUScore", r"from ngram_metrics import Bleu, and Bleu\(tokenizer=None, smooth='none'\)"),
+        ("CHRFScore", r"from ngram_metrics import ChrF, and ChrF\(word_order=2, eps_smoothing=True\)"),
+        ("bleu_score", "from ngram_metrics.functional import bleu_score$"),
+    ],
+)
+def test_the_name_of_another_package_says_what_to_import(name: str, advice: str):
+    with pytest.raises(ImportError, match=f"^ngram_metrics has no {name}: {advice}"):
+        exec(f"from ngram_metrics import {name}")
+    assert name not in dir(ngram_metrics)
