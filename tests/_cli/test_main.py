@@ -161,7 +161,7 @@ def test_a_separator_that_does_nothing_is_refused(folder: Path, capsys):
     assert refused(capsys, *words, "<q>", "-m", "bleu") == (
         "--sentence-separator is for rouge, and has no effect on bleu"
     )
-    told = "argument --sentence-separator: the separator of sentences is empty: expected a text that is between two"
+    told = "argument --sentence-separator: the sentence separator is empty: expected the text between two"
     assert refused(capsys, *words, "", "-m", "rouge").startswith(told)
 
 

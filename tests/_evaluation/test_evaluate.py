@@ -283,7 +283,7 @@ def test_a_group_without_a_label_does_not_look_like_all_segments():
 def test_a_word_in_another_unicode_form_is_warned_of_once():
     composed, decomposed = (unicodedata.normalize(form, "die Größe") for form in ("NFC", "NFD"))
     systems = {"a": ["the cat", decomposed], "b": ["the cat", composed], "c": [composed, composed]}
-    told = "^system 'b', segment 1: 'Größe' has another Unicode form than in the refer"
+    told = "^system 'b', segment 1: 'Größe' has a different Unicode form in the refer"
     with pytest.warns(UserWarning, match=told) as seen:
         evaluate(systems, ["the cat", decomposed], "chrf", confidence=None)
     assert [warning.filename for warning in seen] == [__file__]
@@ -300,7 +300,7 @@ def test_a_word_with_an_invisible_character_is_warned_of_on_either_side(characte
         ([plain, marked], [plain, plain], f"'A{shown}bend' and 'Abend' of the reference"),
         ([plain, plain], [plain, marked], f"'Abend' and 'A{shown}bend' of the reference"),
     ):
-        message = f"system 'a', segment 1: {words} differ in an invisible character, and count as different words"
+        message = f"system 'a', segment 1: {words} differ in an invisible character, so they count as different words"
         with pytest.warns(UserWarning, match=f"^{re.escape(message)}: remove it .* text.replace") as seen:
             evaluate({"a": hypotheses}, wanted, "chrf", confidence=None)
         assert len(seen) == 1

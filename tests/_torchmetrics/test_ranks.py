@@ -124,7 +124,7 @@ def compute(shards: Sequence[Sequence[int]]) -> dict[str, Any]:
     return results
 
 
-@pytest.mark.filterwarnings("ignore:The ``compute`` method", "ignore:no segment was counted")
+@pytest.mark.filterwarnings("ignore:The ``compute`` method", "ignore:no segments were counted")
 @pytest.mark.parametrize(
     "sharding",
     [

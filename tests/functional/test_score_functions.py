@@ -121,7 +121,7 @@ def test_options_for_text_are_refused_for_what_is_no_text(function, option):
         words = f"^{next(iter(option))} is an option for text, but the segments are {kind}"
         with pytest.raises(ValueError, match=words):
             function(segments, segments, pad_id=0, **option)
-    with pytest.warns(UserWarning, match="^no segment was counted") as warned:
+    with pytest.warns(UserWarning, match="^no segments were counted") as warned:
         function([], [], **option)  # the last batch of a rank may be empty
     assert [warning.filename for warning in warned] == [__file__]
 

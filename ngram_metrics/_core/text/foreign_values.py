@@ -65,7 +65,7 @@ def refuse_missing(value: object, where: str) -> None:
     if value is None or is_nan or type(value).__name__ == "NAType":
         raise TypeError(
             f"a missing value ({value}) at {where}: pass '' for a missing prediction, and leave a missing reference "
-            "out of the list of its segment, as by [r for r in references if r is not None]"
+            "out of the list of its segment, for example with [r for r in references if r is not None]"
         )
 
 

@@ -52,10 +52,10 @@ _PARTS_OF_MARKERS = ("@@ ", "▁", " ##", "Ġ", "<", "[")
 _STRUCK_OUT = re.compile(r"(?<=[^\s>])\s*<s>[^<]*</s>")
 #: How to remove a subword marker.
 _REMOVED_BY = {
-    "@@ ": ", as by text.replace('@@ ', '')",
-    "▁": ", as by text.replace(' ', '').replace('▁', ' ')",
-    "##": ", as by text.replace(' ##', '')",
-    "Ġ": ", as by text.replace(' ', '').replace('Ġ', ' ')",
+    "@@ ": ", for example with text.replace('@@ ', '')",
+    "▁": ", for example with text.replace(' ', '').replace('▁', ' ')",
+    "##": ", for example with text.replace(' ##', '')",
+    "Ġ": ", for example with text.replace(' ', '').replace('Ġ', ' ')",
 }
 #: Frequent words of many languages that are hardly ever a whole text, such as an answer or a label.
 _WORD_OF_SENTENCES = re.compile(
@@ -135,23 +135,23 @@ def _warn_of_split_references(
         words = {reference.strip() for reference in islice(remaining, count)}
         if len(words.intersection(hypothesis.split())) > 1:
             warn_user(
-                "the references of each segment are single words, and a hypothesis has several of them: a list of "
-                "str in target is a list of references. Pass a reference as one text, such as 'the cat sat', or pass "
-                "references and hypotheses as lists of tokens"
+                "the references of each segment are single words, and a hypothesis contains several of them: a list "
+                "of str in target is a list of references. Pass a reference as one text, such as 'the cat sat', or "
+                "pass references and hypotheses as lists of tokens"
             )
             return
 
 
 def warn_of_markers(hypotheses: Sequence[str], references: Sequence[str]) -> None:
-    """Warn if at least a third of the hypotheses, or of the references, hold subword markers or special tokens."""
+    """Warn if at least a third of the hypotheses, or of the references, contain subword markers or special tokens."""
     for texts in (hypotheses[:_MANY_TEXTS], references[:_MANY_TEXTS]):
         joined = "\n".join(texts)
         if any(part in joined for part in _PARTS_OF_MARKERS):
             markers = [marker[0] for text in texts if (marker := _MARKER.search(_STRUCK_OUT.sub("", text)))]
             if markers and 3 * len(markers) >= len(texts):
                 warn_user(
-                    f"at least a third of the texts hold {markers[0]!r}, a subword marker or special token that counts "
-                    "as text: decode ids with skip_special_tokens=True, or remove the markers"
+                    f"at least a third of the texts contain {markers[0]!r}, a subword marker or special token that "
+                    "counts as text: decode ids with skip_special_tokens=True, or remove the markers"
                     + _REMOVED_BY.get(markers[0], "")
                 )
                 return
@@ -174,7 +174,7 @@ def _warn_of_words_as_texts(hypotheses: Sequence[str], references: Sequence[str]
     has_frequent_words = len(words) <= 8 * frequent and 3 * frequent <= 2 * len(words)
     if has_frequent_words or all(side[-1] and not any(side[:-1]) for side in ends):
         warn_user(
-            "each text is one word, which is read as a segment by itself, and together they look like the words of one "
+            "each text is one word and is read as a segment of its own, but together they look like the words of one "
             f"sentence: {_SENTENCE_FORM}"
         )
 
@@ -233,9 +233,9 @@ def _warn_of_transposed_references(
     at_positions = sum(_likeness(items[item][position], items[position][position]) for item, position in others)
     if at_positions > 2 * inside_items:
         warn_user(
-            "each item of target has a text for every hypothesis, in their order, as sacrebleu's streams of references "
-            "and batches of torch's default collate function have: an item of target is the references of one segment. "
-            "Pass list(zip(*target))"
+            "each item of target has one text for every hypothesis, like sacrebleu's streams of references and the "
+            "batches of torch's default collate function. Here an item of target is the references of one segment: "
+            "pass list(zip(*target))"
         )
 
 
@@ -290,8 +290,8 @@ def warn_of_another_tokenizer(
     first = hypotheses[:_MANY_TEXTS]
     if tokenizer == "13a" and 2 * sum(map(str.endswith, first, repeat(" ."))) > len(first):  # as in sacrebleu
         warn_user(
-            "most hypotheses end in ' .', so they look tokenized, and the tokenizer 13a expects texts as people write "
-            f"them: detokenize them, or pass {option}'none' for text that is tokenized"
+            "most hypotheses end in ' .', so they look tokenized, but the tokenizer 13a expects text as people write "
+            f"it: detokenize the texts, or pass {option}'none' for tokenized text"
         )
 
 
@@ -307,7 +307,7 @@ def _warn_of_unsplit_texts(option: str, hypotheses: Sequence[str], references: S
         counts = [count for part in parts if (count := len(re.findall(letters, part)))]
         if counts and sum(counts) >= shortest * len(counts) and 2 * sum(counts) > sum(map(len, parts)):
             warn_user(
-                "the texts have no spaces between words, and this tokenizer splits at spaces: a segment is one word. "
+                "the texts have no spaces between words, but this tokenizer splits at them, so a segment is one word. "
                 f"Pass {option}'zh' for Chinese, 'ja-mecab' for Japanese, 'unicode' for Thai, or 'char' for any script"
             )
             return
@@ -335,13 +335,14 @@ def warn_of_other_form(texts: Sequence[str], references: Sequence[Sequence[str]]
         invisible = _INVISIBLE.search("".join(other_form))
         if invisible is None:
             difference = (
-                f"{shortened(other_form.word)} has another Unicode form than in the reference, composed or decomposed, "
-                "and counts as another word: convert both, for example with uconv -x NFC or unicodedata.normalize"
+                f"{shortened(other_form.word)} has a different Unicode form in the reference, composed or decomposed, "
+                "so the two count as different words: convert both, for example with uconv -x NFC or "
+                "unicodedata.normalize"
             )
         else:
             difference = (
                 f"{shortened(other_form.word)} and {shortened(other_form.reference_word)} of the reference differ in "
-                "an invisible character, and count as different words: remove it from both texts, for example with "
+                "an invisible character, so they count as different words: remove it from both texts, for example with "
                 f"text.replace({invisible[0]!a}, '')"
             )
         warn_user(f"{name} {index}: {difference}")

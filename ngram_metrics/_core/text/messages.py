@@ -85,4 +85,4 @@ def name_unhashable(documents: Sequence[Sequence[Hashable]], name_of: NameOf) ->
 
 def warn_of_no_segment() -> None:
     """Warn that a value is a score without segments."""
-    warn_user("no segment was counted: the value says nothing about a system")
+    warn_user("no segments were counted, so the score is meaningless")

@@ -85,8 +85,8 @@ def _to_signed(ids: Tensor, where: str) -> Tensor:
         return ids.long() if ids.dtype in (torch.uint16, torch.uint32) else ids
     if ids.device.type != "cpu":
         raise TypeError(
-            f"{where} is a tensor of torch.uint64 on {ids.device}: expected int64, because to look for ids of 2^63 or "
-            "more would wait for the device"
+            f"{where} is a tensor of torch.uint64 on {ids.device}: expected int64, because looking for ids of 2^63 "
+            "or more would have to wait for the device"
         )
     signed = ids.view(torch.int64)
     if (signed < 0).any():

@@ -57,7 +57,7 @@ class SentenceSeparator:
 
     def __post_init__(self) -> None:
         if not self.separator:
-            raise ValueError("the separator of sentences is empty: expected a text that is between two sentences")
+            raise ValueError("the sentence separator is empty: expected the text between two sentences")
 
     def break_lines(self, text: str) -> str:
         """Return a text with a line feed in place of each separator."""

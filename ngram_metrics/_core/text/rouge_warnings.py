@@ -39,7 +39,7 @@ def warn_of_dropped_letters(
     if any(any(map(str.isalnum, text)) for text in without_words):
         cure += " letters and digits of all scripts"
         if tokenizer is not None:
-            cure += ", and a tokenizer of your own gets the original text with normalizer=str"
+            cure += "; your own tokenizer gets the original text with normalizer=str"
         warn_user(f"{rule} a text without words scores 0: {cure}")
 
 
@@ -69,8 +69,8 @@ def warn_of_unsplit_sentences(hypotheses: Sequence[str], references: Sequence[st
         return
     if 2 * sum(map(_has_several_sentences, first_references)) > len(first_references):
         warn_user(
-            "rougeLsum compares sentences, and the texts have several without a line feed between them, so its scores "
-            f"are those of rougeL: {option_names().sentences}"
+            "rougeLsum compares sentences, but the texts have several without a line feed between them, so its scores "
+            f"equal those of rougeL: {option_names().sentences}"
         )
 
 

@@ -133,12 +133,12 @@ def _refuse_token(segments: Sequence[Document], wrong: tuple[type, ...], name_of
         for token in () if isinstance(segment, tensor_types()) else segment:
             if isinstance(token, FLOAT_TYPES):
                 raise TypeError(
-                    f"{name_of(index)} holds {shortened(token)}, {type_name(token)}: expected token ids, which are "
+                    f"{name_of(index)} contains {shortened(token)}, {type_name(token)}: expected token ids, which are "
                     "integers, or tokens such as words"
                 )
             if type(token) in wrong:
                 raise TypeError(
-                    f"{name_of(index)} holds {type_name(token)} as a token: expected hashable tokens, or ids as "
+                    f"{name_of(index)} contains {type_name(token)} as a token: expected hashable tokens, or ids as "
                     "integers or as one 1-D tensor"
                 )
     raise AssertionError("types of wrong tokens, but no such token")
@@ -150,6 +150,6 @@ def _refuse_mixed(segments: Sequence[Document], name_of: NameOf) -> NoReturn:
         for token in segment.tolist() if isinstance(segment, tensor_types()) else segment:
             kind = _kind_of_type(type(token))
             if kind not in first_of:
-                first_of[kind] = f"{name_of(index)} holds {kind}, such as {shortened(token)}"
+                first_of[kind] = f"{name_of(index)} contains {kind}, such as {shortened(token)}"
     first, second = first_of.values()
     raise TypeError(f"{second}, but {first}: expected all ids, which are integers, or all tokens, which are not")

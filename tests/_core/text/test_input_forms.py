@@ -172,7 +172,7 @@ def test_arrays_are_read_however_they_lie_in_memory(change):
 
 
 SAMPLES = r"samples: flatten them to \(segments \* samples, width\), and repeat the references of each segment$"
-MISSING = r"pass '' for a missing prediction, .* as by \[r for r in references if r is not None\]$"
+MISSING = r"pass '' for a missing prediction, .* for example with \[r for r in references if r is not None\]$"
 
 
 @pytest.mark.parametrize(
@@ -228,13 +228,25 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         (["a b"], [torch.tensor([1])], r"reference 0 of segment 0 is a Tensor.* but the first segment is text"),
         ([["a", "b"]], ["a b"], r"reference 0 of segment 0 is a str, 'a b', but the first segment is tokens or ids"),
         ([["a"], ["b"]], [["a"], [["b"], "c"]], r"reference 1 of segment 1 is a str, 'c'"),
-        ([["a", "b"]], torch.tensor([[1, 2]]), r"reference 0 of segment 0 holds ids, .* segment 0 holds tokens"),
-        ([["a"]], [[1, 2]], r"reference 0 of segment 0 holds ids, such as 1, but segment 0 .*, such as 'a': expected "),
-        ([[], [1], ["a"]], [[[]], [1], ["a"]], r"segment 2 holds tokens, such as 'a', but segment 1 holds ids"),
-        ([["a"], ["b", 1]], [["a"], ["b"]], r"segment 1 holds ids, such as 1, but segment 0 holds tokens, such as 'a'"),
-        ([["a"]], [[["a"], ["b", np.int8(1)]]], r"reference 1 of segment 0 holds ids, such as .*1"),
-        ([[1, 2]], [["1", "2"]], r"reference 0 of segment 0 holds tokens, such as '1', but segment 0 holds ids"),
-        (torch.tensor([[1, 2]]), [["1", "2"]], r"reference 0 of segment 0 holds tokens, .* but segment 0 holds ids"),
+        ([["a", "b"]], torch.tensor([[1, 2]]), r"reference 0 of segment 0 contains ids, .* segment 0 contains tokens"),
+        (
+            [["a"]],
+            [[1, 2]],
+            r"reference 0 of segment 0 contains ids, such as 1, but segment 0 .*, such as 'a': expected ",
+        ),
+        ([[], [1], ["a"]], [[[]], [1], ["a"]], r"segment 2 contains tokens, such as 'a', but segment 1 contains ids"),
+        (
+            [["a"], ["b", 1]],
+            [["a"], ["b"]],
+            r"segment 1 contains ids, such as 1, but segment 0 contains tokens, such as 'a'",
+        ),
+        ([["a"]], [[["a"], ["b", np.int8(1)]]], r"reference 1 of segment 0 contains ids, such as .*1"),
+        ([[1, 2]], [["1", "2"]], r"reference 0 of segment 0 contains tokens, such as '1', but segment 0 contains ids"),
+        (
+            torch.tensor([[1, 2]]),
+            [["1", "2"]],
+            r"reference 0 of segment 0 contains tokens, .* but segment 0 contains ids",
+        ),
         ([["a"], "b"], [["a"], ["b"]], r"segment 1 is a str, 'b', but the first segment is tokens or ids"),
         # One string where segments are due.
         (["abc", "d"], "abc", r"target is a str: expected a sequence with one item per segment"),
@@ -247,15 +259,23 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         (np.zeros((1, 2)), np.zeros((1, 2)), r"preds is a tensor of torch.float64"),
         ([torch.zeros(2)], [[1]], r"segment 0 is a tensor of torch.float32"),
         ([[1]], [[torch.zeros(2)]], r"reference 0 of segment 0 is a tensor of torch.float32"),
-        ([[1.0, 2.0]], [[1, 2]], r"segment 0 holds 1.0, a float: expected token ids, which are integers, or tokens"),
-        ([[1, 2]], [[1, 2.5]], r"reference 0 of segment 0 holds 2.5, a float"),
-        ([[np.float32(1)]], [[1]], r"segment 0 holds .*1.0.*, a float32"),
-        ([["a"], ["a", 2.5]], [["a"], ["a"]], r"segment 1 holds 2.5, a float"),
+        ([[1.0, 2.0]], [[1, 2]], r"segment 0 contains 1.0, a float: expected token ids, which are integers, or tokens"),
+        ([[1, 2]], [[1, 2.5]], r"reference 0 of segment 0 contains 2.5, a float"),
+        ([[np.float32(1)]], [[1]], r"segment 0 contains .*1.0.*, a float32"),
+        ([["a"], ["a", 2.5]], [["a"], ["a"]], r"segment 1 contains 2.5, a float"),
         # Tensors as tokens.
-        ([[1]], [[torch.tensor(1)]], r"reference 0 of segment 0 holds a Tensor as a token"),
-        ([torch.tensor([1]), [torch.tensor(2)]], [[1], [2]], r"segment 1 holds a Tensor as a token: expected hashable"),
-        ([["a"], torch.tensor([1])], [["a"], ["b"]], r"segment 1 holds ids, such as 1, but segment 0 holds tokens"),
-        ([["a"]], [[["a"], [["b"]]]], r"reference 1 of segment 0 holds a list as a token"),
+        ([[1]], [[torch.tensor(1)]], r"reference 0 of segment 0 contains a Tensor as a token"),
+        (
+            [torch.tensor([1]), [torch.tensor(2)]],
+            [[1], [2]],
+            r"segment 1 contains a Tensor as a token: expected hashable",
+        ),
+        (
+            [["a"], torch.tensor([1])],
+            [["a"], ["b"]],
+            r"segment 1 contains ids, such as 1, but segment 0 contains tokens",
+        ),
+        ([["a"]], [[["a"], [["b"]]]], r"reference 1 of segment 0 contains a list as a token"),
         # What is no sequence, or not of segments.
         (b"a b", b"a b", r"preds is a bytes: expected a sequence with one item per segment; pass its .decode\(\)$"),
         ([b"a b"], [b"a b"], r"segment 0 is a bytes, b'a b': expected a str, .* or 1-D ids; pass its .decode\(\)$"),

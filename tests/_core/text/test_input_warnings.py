@@ -26,21 +26,25 @@ UNSPLIT = [
     *("猫坐在垫子上", "我喜欢猫。", "私は毎日コンピューターを使っています。", "แมวนั่งอยู่บนเสื่อ", "ឆ្មាអង្គុយលើកម្រាល"),
     "我家里有很多小cat和大dog。",
 ]
-SPLIT_WARNING = "single words, and a hypothesis has several of them: a list of str in targ"
+SPLIT_WARNING = "single words, and a hypothesis contains several of them: a list of str in targ"
 ONE_TOKEN = "^{} is one token with spaces; a text is a str: pass 'the cat sat' instead of"
 SPACES_WARNING = "a segment is one word. Pass tokenizer='zh' for Chinese, 'ja-mecab' for"
-WORDS_WARNING = r"each text is one word, which is read as a segment by itself, .* \[\['the', 'cat', 'sat'\]\]$"
-MARKER_WARNING = r"a third of the texts hold {}, a subword .* skip_special_tokens=True, or remove the markers{}"
+WORDS_WARNING = r"each text is one word and is read as a segment of its own, .* \[\['the', 'cat', 'sat'\]\]$"
+MARKER_WARNING = r"a third of the texts contain {}, a subword .* skip_special_tokens=True, or remove the markers{}"
 #: Texts, the marker in them, and the advice to remove it.
 MARKED = [
-    (["the ca@@ t sa@@ t on the ma@@ t"] * 4, "'@@ '", r", as by text.replace\('@@ ', ''\)$"),
-    (["▁the ▁ca t ▁sat", "▁on ▁the", "a mat"], "'▁'", r", as by text.replace\(' ', ''\).replace\('▁', ' '\)$"),
-    (["the cat ##s sat", "a dog", "it rains"], "'##'", r", as by text.replace\(' ##', ''\)$"),
+    (["the ca@@ t sa@@ t on the ma@@ t"] * 4, "'@@ '", r", for example with text.replace\('@@ ', ''\)$"),
+    (
+        ["▁the ▁ca t ▁sat", "▁on ▁the", "a mat"],
+        "'▁'",
+        r", for example with text.replace\(' ', ''\).replace\('▁', ' '\)$",
+    ),
+    (["the cat ##s sat", "a dog", "it rains"], "'##'", r", for example with text.replace\(' ##', ''\)$"),
     (["<s>the cat sat on the mat"], "'<s>'", "$"),
     (["the cat</s>", "a dog", "it rains"], "'</s>'", "$"),
     (["the cat <pad> <pad>"], "'<pad>'", "$"),
     (["[CLS] the cat [SEP]"], r"'\[CLS\]'", "$"),
-    (["the Ġcat Ġsat"], "'Ġ'", r", as by text.replace\(' ', ''\).replace\('Ġ', ' '\)$"),
+    (["the Ġcat Ġsat"], "'Ġ'", r", for example with text.replace\(' ', ''\).replace\('Ġ', ' '\)$"),
     (["theĠcatĠsat", "a dog", "it rains"], "'Ġ'", ".*$"),
     *(
         ([f"the cat {token}", "a dog", "it rains"], re.escape(repr(token)), "$")
@@ -239,7 +243,7 @@ def test_texts_of_a_script_without_spaces_are_no_words_of_one_sentence(texts):
     [
         ("rouge1", "слово", "{rouge}'unicode' keeps letters and digits of all scripts"),
         ("bleu", "我家里有很多小猫 " * 4, "Pass {words}'zh' for Chinese"),
-        ("bleu", "a cat sat .", "pass {words}'none' for text that is tokenized"),
+        ("bleu", "a cat sat .", "pass {words}'none' for tokenized text"),
     ],
 )
 def test_a_warning_names_the_option_of_its_api(metric, text, cure, tmp_path, capsys):
@@ -263,7 +267,7 @@ def test_a_warning_names_the_option_of_its_api(metric, text, cure, tmp_path, cap
 
 def test_a_warning_of_a_class_of_ignite_names_its_option(ignite_classes):
     text = ["a cat sat ."]
-    with pytest.warns(UserWarning, match="pass tokenizer='none' for text that is tokenized"):
+    with pytest.warns(UserWarning, match="pass tokenizer='none' for tokenized text"):
         ignite_classes.Bleu(tokenizer="13a").update((text, text))
     with pytest.warns(UserWarning, match="tokenizer='unicode' keeps letters and digits of all scripts"):
         ignite_classes.ROUGEScore().update((["слово"], ["слово"]))
@@ -271,7 +275,7 @@ def test_a_warning_of_a_class_of_ignite_names_its_option(ignite_classes):
 
 def test_hypotheses_that_look_tokenized_are_warned_of():
     for lowercase in (False, True):
-        with pytest.warns(UserWarning, match="most hypotheses end in ' .', so they look tokenized, and the tokenizer"):
+        with pytest.warns(UserWarning, match="most hypotheses end in ' .', so they look tokenized, but the tokenizer"):
             functional.bleu_score(TOKENIZED, ["the cat sat.", "a dog, too.", "yes"], lowercase=lowercase)
     for tokenizer in (None, "intl"):
         functional.bleu_score(TOKENIZED, TOKENIZED, tokenizer=tokenizer)
@@ -290,7 +294,7 @@ STREAMS = [
 def test_streams_of_references_are_warned_of_once(size):
     streams = [stream[:size] for stream in STREAMS[:size]]
     hypotheses = ["the cat sat on a mat", "a dog ran off fast", "she reads books"][:size]
-    words = r"as sacrebleu's streams of references and batches .* have: .* Pass list\(zip\("
+    words = r"like sacrebleu's streams of references and the batches .*: pass list\(zip\("
     with pytest.warns(UserWarning, match=words) as warned:
         ngram_overlap(hypotheses, streams)
     assert len(warned) == 1
@@ -318,7 +322,7 @@ def test_references_that_the_default_collate_function_transposed_are_warned_of()
         ("a dog ran home very fast", ["the dog ran home fast", "a dog ran"]),
     ]
     hypotheses, transposed = next(iter(DataLoader(segments, 2)))
-    with pytest.warns(UserWarning, match="batches of torch's default collate function have"):
+    with pytest.warns(UserWarning, match="batches of torch's default collate function"):
         ngram_overlap(hypotheses, transposed)
     hypotheses, right = next(iter(DataLoader(segments, 2, collate_fn=list_each)))
     assert list(zip(*transposed, strict=True)) == list(map(tuple, right))

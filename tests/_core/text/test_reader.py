@@ -160,7 +160,9 @@ def test_unsigned_ids_that_int64_does_not_hold_are_refused(form):
 
 def test_unsigned_ids_are_not_looked_at_on_a_device():
     ids = BIG.to("meta")
-    with pytest.raises(TypeError, match=r"^preds is a tensor of torch\.uint64 on meta: expected int64, because to "):
+    with pytest.raises(
+        TypeError, match=r"^preds is a tensor of torch\.uint64 on meta: expected int64, because looking "
+    ):
         read(ids, ids)
     assert read(ids.to(torch.uint32), ids.to(torch.uint16)).hypotheses.dtype == torch.int64
 

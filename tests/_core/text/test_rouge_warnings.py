@@ -97,7 +97,7 @@ WITHOUT_WORDS = (
     "tokenizer='unicode' keeps letters and digits of all scripts"
 )
 UNSPLIT = (
-    "rougeLsum compares sentences, and the texts have several without a line feed between them, so its scores are "
+    "rougeLsum compares sentences, but the texts have several without a line feed between them, so its scores equal "
     "those of rougeL: put each sentence on a line of its own, or pass sentence_splitter="
 )
 #: Summaries of several sentences.
