@@ -21,6 +21,8 @@ _CODE = re.compile(r"``([A-Za-z_][\w.]*)``")
 _SESSION = re.compile(r"^( *)```python\n(\1>>> .*?)\n+\1```$", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"<pre\b([^>]*)>(?:(?!</pre>).)*</pre>", re.DOTALL)
 _NAME = re.compile(r"(?<=doc-object-name )([^>]*>)([\w.]+)")
+#: A line of code up to its first word. A prompt belongs to the indentation.
+_LINE = re.compile(r'(<span id="__span-\d+-\d+")>((?:<span class="gp">[^<]*</span>)? *)')
 _CELL = re.compile(r"<td\b.*?</td>", re.DOTALL)
 #: Where code in a table may break: between the parts of a name or of a call.
 _END_OF_PART = re.compile(r"[./,=([](?=\S)")
@@ -45,7 +47,8 @@ def _show_script(link: re.Match[str]) -> str:
 def on_page_content(html: str, page: Any, files: Files, **kwargs: Any) -> str:
     """Write formulas as MathML, tell the copy buttons what to copy of a session, and let long names break at dots.
 
-    Code in tables may break between its parts.
+    Code in tables may break between its parts. Lines of examples have their indentation as a property of style, because
+    what does not fit into a line goes on below it with the same indentation.
 
     In the reference the title of a page becomes a link. A title that no page has is a KeyError.
     """
@@ -59,7 +62,13 @@ def on_page_content(html: str, page: Any, files: Files, **kwargs: Any) -> str:
         html = _PAGE.sub(link, html)
     html = _NAME.sub(lambda found: found[1] + re.sub(r"([._])(?=\w)", r"\1<wbr>", found[2]), html)
     html = _CELL.sub(lambda cell: _CELL_CODE.sub(_with_breaks, cell[0]), html)
+    html = _LINE.sub(_with_indentation, html)
     return _BLOCK.sub(_copied, _FORMULA.sub(_mathml, html))
+
+
+def _with_indentation(line: re.Match[str]) -> str:
+    start = entities.unescape(re.sub(r"<[^>]+>", "", line[2]))
+    return f'{line[1]} style="--indentation: {len(start)}">{line[2]}' if start else line[0]
 
 
 def _with_breaks(code: re.Match[str]) -> str:

@@ -6,7 +6,9 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from browsers import emulated, start_browser
@@ -118,19 +120,34 @@ LOOKS = r"""
     }"""
 
 
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Any]:
+    started = start_browser(tmp_path / "browser")
+    yield started
+    started.quit()
+
+
 @pytest.mark.parametrize("width", [1280, 390])
-def test_code_is_large_and_never_cut(site: Path, tmp_path: Path, width: int):
+def test_code_is_large_and_never_cut(browser: Any, site: Path, width: int):
     """Long lines of examples go on below, and code in first columns breaks between its parts."""
-    browser = start_browser(tmp_path / "browser")
-    try:
-        with emulated(browser, width):
-            # The page of missing pages has absolute links, and no style on a disk.
-            for page in sorted({*site.rglob("*.html")} - {site / "404.html"}):
-                browser.get(page.as_uri())
-                looks = browser.execute_script(LOOKS)
-                assert looks == {"wide": 0, "small": 0, "cut": []}, page.relative_to(site)
-    finally:
-        browser.quit()
+    with emulated(browser, width):
+        # The page of missing pages has absolute links, and no style on a disk.
+        for page in sorted({*site.rglob("*.html")} - {site / "404.html"}):
+            browser.get(page.as_uri())
+            looks = browser.execute_script(LOOKS)
+            assert looks == {"wide": 0, "small": 0, "cut": []}, page.relative_to(site)
+
+
+def test_an_example_is_copied_as_it_is(browser: Any, site: Path):
+    """The theme copies the text that a browser shows while the code has this attribute."""
+    browser.get((site / "guides/lightning.html").as_uri())
+    copies = """
+        return [...document.querySelectorAll("pre > code")].map((code) => {
+            code.setAttribute("data-md-copying", "");
+            return [code.innerText.trimEnd(), code.textContent.trimEnd()];
+        })"""
+    for copied, written in browser.execute_script(copies):
+        assert copied == written
 
 
 def test_the_front_page_answers_in_ten_rows(site: Path):
