@@ -32,25 +32,40 @@ def assert_equal(value: Any, expected: Any) -> None:
     assert_same(value, expected)
 
 
-@each_ignite_case
-def test_without_a_segment_there_is_no_value(ignite_case: IgniteCase):
-    emptied, nothing = ignite_case.filled(), ignite_case.make()
-    emptied.reset()
+def _assert_no_value(ignite_case: IgniteCase, metric: Any) -> None:
+    words = "Rouge metric must have at least one example before being computed"
     if ignite_case.case is not None:
-        nothing.update(ignite_case.case.nothing)
-    for metric in (ignite_case.make(), emptied, nothing):
-        words = "Rouge metric must have at least one example before being computed"
-        if ignite_case.case is not None:
-            words = f"{ignite_case.metric.__name__} must have at least one example before it can be computed"
-        with pytest.raises(NotComputableError, match=words):
-            metric.compute()
+        words = f"{ignite_case.metric.__name__} must have at least one example before it can be computed"
+    with pytest.raises(NotComputableError, match=words):
+        metric.compute()
+
+
+@each_ignite_case
+def test_a_new_metric_has_no_value(ignite_case: IgniteCase):
+    _assert_no_value(ignite_case, ignite_case.make())
+
+
+@each_ignite_case
+def test_a_metric_that_was_reset_has_no_value(ignite_case: IgniteCase):
+    metric = ignite_case.filled()
+    metric.reset()
+    _assert_no_value(ignite_case, metric)
+
+
+@each_ignite_case
+def test_a_batch_without_segments_gives_no_value(ignite_case: IgniteCase):
+    metric = ignite_case.make()
+    y_pred, y = ignite_case.batches[0]
+    metric.update((y_pred[:0], y[:0]))
+    _assert_no_value(ignite_case, metric)
 
 
 @each_ignite_case
 def test_a_batch_that_is_refused_counts_nothing(ignite_case: IgniteCase):
     metric = ignite_case.filled(ignite_case.batches[:1])
     states = states_of(metric)
-    (y_pred, y), unequal = ignite_case.batches[0], "nb of candidates should be equal to nb of reference lists "
+    y_pred, y = ignite_case.batches[0]
+    unequal = "nb of candidates should be equal to nb of reference lists "
     for wrong, words in (
         ((y_pred, y[:1]), rf"{unequal}\({len(y_pred)} != 1\)"),
         ((y_pred[:0], y), rf"{unequal}\(0 != {len(y)}\)"),
@@ -63,10 +78,20 @@ def test_a_batch_that_is_refused_counts_nothing(ignite_case: IgniteCase):
         with pytest.raises((TypeError, ValueError), match=words):
             metric.update(wrong)
         assert_same_states(metric, states)
-    for arguments in (ignite_case.batches[0], ("text",), (None,), ({"y_pred": y_pred},)):
+
+
+@each_ignite_case
+def test_what_is_no_pair_is_refused(ignite_case: IgniteCase):
+    y_pred, y = ignite_case.batches[0]
+    for arguments in ((y_pred, y), ("text",), (None,), ({"y_pred": y_pred},)):
         with pytest.raises(TypeError, match=r"update takes one argument: expected metric\.update\(\(y_pred, y\)\), "):
-            metric.update(*arguments)
-    for y_pred, y in ignite_case.batches[1:]:
+            ignite_case.make().update(*arguments)
+
+
+@each_ignite_case
+def test_a_batch_may_be_a_dict(ignite_case: IgniteCase):
+    metric = ignite_case.make()
+    for y_pred, y in ignite_case.batches:
         metric.update({"y_pred": y_pred, "y": y})
     assert_equal(metric.compute(), ignite_case.value())
 
@@ -89,7 +114,7 @@ def _of_a_checkpoint(ignite_case: IgniteCase, metric: Any, folder: Path) -> Any:
     return restored
 
 
-@pytest.mark.parametrize(
+each_copy = pytest.mark.parametrize(
     "copied",
     [
         _saved_and_loaded,
@@ -99,21 +124,42 @@ def _of_a_checkpoint(ignite_case: IgniteCase, metric: Any, folder: Path) -> Any:
     ],
     ids=["state_dict", "checkpoint", "copy", "pickle"],
 )
+
+
+@each_copy
 @each_kind_of_state
-def test_what_is_saved_or_copied_goes_on_by_itself(ignite_case: IgniteCase, copied: Callable[..., Any], tmp_path: Path):
+def test_a_copy_holds_the_same(ignite_case: IgniteCase, copied: Callable[..., Any], tmp_path: Path):
     metric = ignite_case.filled(ignite_case.batches[:2])
-    saved = metric.state_dict()
+    twin = copied(ignite_case, metric, tmp_path)
+    assert_equal(twin.compute(), ignite_case.value(ignite_case.batches[:2]))
+    assert twin.signature == metric.signature
+
+
+@each_copy
+@each_kind_of_state
+def test_a_copy_goes_on_by_itself(ignite_case: IgniteCase, copied: Callable[..., Any], tmp_path: Path):
+    metric = ignite_case.filled(ignite_case.batches[:2])
     twin = copied(ignite_case, metric, tmp_path)
     metric.reset()
-    assert_equal(twin.compute(), ignite_case.value(ignite_case.batches[:2]))
-    assert twin.signature == ignite_case.filled(ignite_case.batches[:2]).signature
     twin.update(ignite_case.batches[2])
     assert_equal(twin.compute(), ignite_case.value())
     assert metric.signature.startswith("nrefs:?|")
-    ((of_rank,),) = saved.values()
-    assert set(of_rank) == {"counts"}
-    metric.load_state_dict(saved)  # the snapshot is as it was
+
+
+@each_kind_of_state
+def test_a_state_dict_is_a_snapshot(ignite_case: IgniteCase):
+    metric = ignite_case.filled(ignite_case.batches[:2])
+    saved = metric.state_dict()
+    metric.update(ignite_case.batches[2])
+    metric.reset()
+    metric.load_state_dict(saved)
     assert_equal(metric.compute(), ignite_case.value(ignite_case.batches[:2]))
+
+
+@each_kind_of_state
+def test_a_state_dict_has_the_counts_of_each_rank(ignite_case: IgniteCase):
+    ((of_rank,),) = ignite_case.filled().state_dict().values()
+    assert set(of_rank) == {"counts"}
 
 
 @functools.cache
@@ -122,26 +168,36 @@ def _saved() -> dict[str, Any]:
     return {ignite_case.name: ignite_case.filled().state_dict() for ignite_case in IGNITE_CASES}
 
 
-@each_ignite_case
-def test_a_state_of_other_settings_or_shapes_is_refused_and_sets_nothing(ignite_case: IgniteCase):
-    metric = ignite_case.filled(ignite_case.batches[:1])
+def _assert_state_refused(metric: Any, saved: dict[str, Any], words: str) -> None:
+    """Refused with the words, and nothing is set."""
     states = states_of(metric)
-    others = [ignite_case.filled(**change).state_dict() for change in ignite_case.others]
-    others += [
-        _saved()[other.name]
-        for other in IGNITE_CASES
-        if other.batches is ignite_case.batches and other is not ignite_case
-    ]
-    for other in others:
-        with pytest.raises(ValueError, match="expected the same class, options and average"):
-            metric.load_state_dict(other)
-        assert_same_states(metric, states)
+    with pytest.raises(ValueError, match=words):
+        metric.load_state_dict(saved)
+    assert_same_states(metric, states)
+
+
+@each_ignite_case
+def test_a_state_of_other_settings_is_refused(ignite_case: IgniteCase):
+    metric = ignite_case.filled(ignite_case.batches[:1])
+    for change in ignite_case.others:
+        saved = ignite_case.filled(**change).state_dict()
+        _assert_state_refused(metric, saved, "expected the same class, options and average")
+
+
+@each_ignite_case
+def test_a_state_of_another_metric_is_refused(ignite_case: IgniteCase):
+    metric = ignite_case.filled(ignite_case.batches[:1])
+    for other in IGNITE_CASES:
+        if other.batches is ignite_case.batches and other is not ignite_case:
+            _assert_state_refused(metric, _saved()[other.name], "expected the same class, options and average")
+
+
+@each_ignite_case
+def test_a_state_of_another_length_is_refused(ignite_case: IgniteCase):
     saved = ignite_case.filled().state_dict()
     ((of_rank,),) = saved.values()
     of_rank["counts"] = of_rank["counts"][:-8]
-    with pytest.raises(ValueError, match=r"packed counts have \d+ numbers: expected"):
-        metric.load_state_dict(saved)
-    assert_same_states(metric, states)
+    _assert_state_refused(ignite_case.make(), saved, r"packed counts have \d+ numbers: expected")
 
 
 def _echo(engine: Engine, batch: Any) -> Any:
@@ -166,21 +222,38 @@ def _in_an_engine(ignite_case: IgniteCase, value: Any) -> dict[str, Any]:
     return {key.replace(names[0], "score"): one for key, one in value.items()}
 
 
+def _assert_equal_metrics(metrics: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    assert set(metrics) == set(expected)
+    for name, value in expected.items():
+        assert_equal(metrics[name], value)
+
+
 @each_ignite_case
 def test_every_epoch_of_an_engine_ends_with_its_own_value(ignite_case: IgniteCase):
-    values, engine = [], Engine(lambda engine, batch: batch[::-1])
-    metric = ignite_case.make(output_transform=lambda output: output[::-1])
-    metric.attach(engine, "score")
-    engine.add_event_handler(Events.EPOCH_COMPLETED, lambda engine: values.append(dict(engine.state.metrics)))
+    engine = Engine(_echo)
+    ignite_case.make().attach(engine, "score")
+    of_epochs = []
+    engine.add_event_handler(Events.EPOCH_COMPLETED, lambda engine: of_epochs.append(dict(engine.state.metrics)))
     engine.run(ignite_case.batches, max_epochs=2)
     engine.run(ignite_case.batches[1:])
     whole = _in_an_engine(ignite_case, ignite_case.value())
-    for value, expected in zip(
-        values, (whole, whole, _in_an_engine(ignite_case, ignite_case.value(ignite_case.batches[1:]))), strict=True
-    ):
-        assert set(value) == set(expected)
-        for key, one in expected.items():
-            assert_equal(value[key], one)
+    of_the_rest = _in_an_engine(ignite_case, ignite_case.value(ignite_case.batches[1:]))
+    for metrics, expected in zip(of_epochs, (whole, whole, of_the_rest), strict=True):
+        _assert_equal_metrics(metrics, expected)
+
+
+@each_ignite_case
+def test_the_output_of_an_engine_is_transformed(ignite_case: IgniteCase):
+    engine = Engine(lambda engine, batch: batch[::-1])
+    metric = ignite_case.make(output_transform=lambda output: output[::-1])
+    metric.attach(engine, "score")
+    metrics = engine.run(ignite_case.batches).metrics
+    _assert_equal_metrics(metrics, _in_an_engine(ignite_case, ignite_case.value()))
+
+
+def test_a_metric_can_be_detached():
+    engine, metric = Engine(_echo), ours.ChrF()
+    metric.attach(engine, "score")
     metric.detach(engine)
     assert not metric.is_attached(engine)
 
