@@ -6,6 +6,7 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+import torch
 import torchmetrics
 from torch import Tensor
 from torchmetrics.metric import CompositionalMetric
@@ -40,8 +41,11 @@ class NamedValue(CompositionalMetric):
     higher_is_better = True
     full_state_update = False
 
-    #: torch.jit.script must not compile it.
-    __jit_unused_properties__: ClassVar[list[str]] = [*torchmetrics.Metric.__jit_unused_properties__, "whole"]
+    #: Properties that torch.jit.script must not compile.
+    __jit_unused_properties__: ClassVar[list[str]] = [
+        *torchmetrics.Metric.__jit_unused_properties__,
+        *("whole", "scorer", "average", "device", "signature"),
+    ]
 
     if TYPE_CHECKING:  # torchmetrics declares them for any metric
 
@@ -70,6 +74,7 @@ class NamedValue(CompositionalMetric):
         else:
             super().__setattr__(name, value)
 
+    @torch.jit.unused
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Count a batch, and return the value of this batch."""
         return super().forward(*args, **kwargs).clone()  # torchmetrics would return what it keeps

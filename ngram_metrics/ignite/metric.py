@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence, Sized
-from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
+from typing import Any, Literal, NoReturn, TypeAlias, TypeVar, cast, get_args
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
@@ -38,7 +39,7 @@ try:
     from ignite.engine import Engine as Engine
     from ignite.engine import Events as Events
     from ignite.exceptions import NotComputableError
-    from ignite.metrics import MetricsLambda
+    from ignite.metrics import MetricsLambda, RunningAverage
     from ignite.metrics.metric import EpochWise, Metric, MetricUsage
 except ImportError as error:
     raise ModuleNotFoundError(
@@ -118,10 +119,7 @@ def _combine(name: str) -> Callable[..., MetricsLambda]:
     def combine_one_value(self: IgniteMetric, other: object) -> MetricsLambda:
         for metric in (self, other):
             if isinstance(metric, IgniteMetric) and computes_several(metric):
-                names = list(metric.scorer.values)
-                raise TypeError(
-                    f"{metric!r} computes several values: combine one of them, such as metric[{names[0]!r}], of {names}"
-                )
+                metric._refuse_several("combine")
         return cast(MetricsLambda, combine(self, other))
 
     return combine_one_value
@@ -222,7 +220,11 @@ class IgniteMetric(CountingMetric, Metric):
 
         Raises:
             NotComputableError: no data yet, except for micro BLEU.
+            TypeError: ignite's ``RunningAverage`` calls, and there are several values.
         """
+        # It would multiply a dict, from the second batch on.
+        if computes_several(self) and sys._getframe(1).f_globals.get("__name__") == RunningAverage.__module__:
+            self._refuse_several("average")
         counts = self._joined()
         if counts.is_empty and not self._scores_no_data:
             raise NotComputableError(self._no_data.format(type(self).__name__))
@@ -234,6 +236,13 @@ class IgniteMetric(CountingMetric, Metric):
         # Copy all numbers at once, because each copy waits for the device.
         numbers: list[float] = torch.stack(list(result.values())).tolist()
         return dict(zip(result, numbers, strict=True))
+
+    def _refuse_several(self, verb: str) -> NoReturn:
+        """Raise TypeError for something that can only be done with one value."""
+        names = list(self.scorer.values)
+        raise TypeError(
+            f"{self!r} computes several values: {verb} one of them, such as metric[{names[0]!r}], of {names}"
+        )
 
     def completed(self, engine: Engine, name: str) -> None:
         """Write the value to ``engine.state.metrics``, or several values as ``metrics_result_mode`` says."""

@@ -1,6 +1,7 @@
 """One value of ROUGE, ``rouge["rougeL_fmeasure"]``, wherever a metric is taken."""
 
 import pickle
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 import torch
 from oracles import close
 from rouge_score.rouge_scorer import RougeScorer
-from torchmetrics import MetricTracker
+from torchmetrics.wrappers import BootStrapper, MetricTracker, MinMaxMetric
 
 import ngram_metrics
 from ngram_metrics import ChrF, ROUGEScore, mbr, significance
@@ -222,3 +223,51 @@ def test_two_metrics_that_write_one_name_are_refused(take: Any, metrics: Any, na
     with pytest.raises(ValueError, match=rf"the metrics '\w+' and '\w+' both write '{name}': expected other names"):
         take(metrics)
     take({f"{name}_{index}": metric for index, (name, metric) in enumerate(metrics.items())})
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch advises against scripts
+@pytest.mark.parametrize(
+    "metric",
+    [one_value("rouge1_recall"), ChrF(confidence=0.9)["chrf_low"], ChrF(average="none")[0], 100 * ChrF()],
+    ids=repr,
+)
+def test_a_module_that_holds_one_value_can_be_scripted(metric: Any):
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer, self.metric = torch.nn.Linear(2, 2), metric
+
+        def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+            return self.layer(inputs)
+
+    model, inputs = Model(), torch.ones(1, 2)
+    torch.testing.assert_close(torch.jit.script(model)(inputs), model(inputs))
+
+
+def headings() -> str:
+    page = (Path(__file__).parents[2] / "docs" / "start" / "troubleshooting.md").read_text(encoding="utf-8")
+    return page.replace("`", "")
+
+
+@pytest.mark.parametrize("metric", [ROUGEScore(), ChrF(confidence=0.9)], ids=repr)
+def test_wrappers_of_torchmetrics_refuse_several_values_in_the_words_of_the_page(metric: Any):
+    tracker = MetricTracker(metric, maximize=True)
+    tracker.increment()
+    tracker.update(HYPOTHESES, REFERENCES)
+    with pytest.raises(TypeError) as refused:
+        tracker.best_metric()
+    first_words = str(refused.value).partition(", but expected")[0]
+    assert f"### {first_words}" in headings()
+    extremes = MinMaxMetric(metric)
+    extremes.update(HYPOTHESES, REFERENCES)
+    with pytest.raises(RuntimeError) as refused_too:
+        extremes.compute()
+    assert str(refused_too.value).partition(", but got")[0] in headings()
+
+
+def test_torchmetrics_draws_no_texts_in_the_words_of_the_page():
+    with pytest.raises(TypeError) as refused:
+        BootStrapper(ChrF()).update(HYPOTHESES, REFERENCES)
+    # The words of torch after them depend on its version.
+    first_words = str(refused.value).partition(" (")[0]
+    assert f"### {first_words}" in headings()

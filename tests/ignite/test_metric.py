@@ -274,6 +274,9 @@ def test_a_metric_of_several_values_is_not_combined_and_one_of_them_is(metric: o
     for combine in (lambda: metric * 100, lambda: 100 * metric, lambda: metric / 2, lambda: ours.ChrF() - metric):
         with pytest.raises(TypeError, match=words):
             combine()
+    words = words.replace("combine", "average")
+    with pytest.raises(TypeError, match=words):
+        _run(RunningAverage(metric), [(["a b"], ["a c"])])
     percent = _run(100 * metric[first], [(["a b"], ["a c"])])["score"]
     assert percent == pytest.approx(100 * _run(RunningAverage(metric[first]), [(["a b"], ["a c"])])["score"])
     assert 0 < percent < 100

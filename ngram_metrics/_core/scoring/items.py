@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 class Item:
     """One value of a metric that computes several, such as ``rouge["rougeL_fmeasure"]``, in either framework."""
 
-    #: The metric with all values.
-    whole: Any
-    #: The name of this one.
-    value: str
+    if TYPE_CHECKING:  # torch.jit.script cannot read it
+        #: The metric with all values.
+        whole: Any
+        #: The name of this one.
+        value: str
     #: The interval has two values of its own.
     suffixes = ("",)
 
