@@ -189,6 +189,8 @@ _FIELDS = (
     _Field("sep", "sentence_separator_id", _write),
     _Field("pad", "pad_id", _write_several),
 )
+#: The options that the fields show. Another option has a field of its own name.
+_SHOWN = {"tokenizer", "smooth_value", *(field.option for field in _FIELDS)}
 #: The fields of resampling and of a test, which come before those of settings.
 _DRAWS = ("bs", "ar", "clusters", "seed", "test", "alternative", "correction")
 #: All fields that a signature may have between the number of references and the versions.
@@ -225,6 +227,7 @@ def format_signature(settings: Settings, kind: str, references: str, draws: Mapp
             text = field.write(shown[field.option], shown)
             if text is not None:
                 fields[field.name] = text
+    fields |= {name: show(value) for name, value in settings.items() if name not in _SHOWN}
     fields |= {**packages, "version": f"ngram_metrics-{__version__}"}
     return "|".join(f"{name}:{text}" for name, text in fields.items())
 

@@ -18,6 +18,7 @@ from metrics.cases import Batch, Case, assert_same, each_kind_of_state, named_pa
 from sacrebleu.metrics import BLEU, CHRF
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore, __version__
+from ngram_metrics._core.scoring.settings import format_signature
 
 pytest.importorskip("ignite", reason="the classes for ignite are tested")
 
@@ -270,3 +271,8 @@ def test_callables_are_told_apart_by_name_and_fixed_arguments():
     signatures = [Bleu(tokenizer=tokenizer).signature for tokenizer in (*tokenizers, words.split)]
     assert len({*signatures}) == 5
     assert Bleu(tokenizer=partial(re.split, " ")).signature == signatures[0]
+
+
+def test_an_option_without_a_field_of_another_name_has_one_of_its_own():
+    settings = {**Bleu().scorer.settings(), "skip_first_order": True}
+    assert "|skip_first_order:True|version:" in format_signature(settings, "text", "1", {})
