@@ -199,11 +199,17 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
             return update
 
         @functools.wraps(update)
-        def update_without_gradients(*args: object, **kwargs: object) -> None:
-            with torch.set_grad_enabled(self._enable_grad):  # for the states that a user's subclass has added
-                update(*args, **kwargs)
+        def update_of_subclass(*args: object, **kwargs: object) -> None:
+            counts, updates = self._counts, self._update_count
+            try:
+                with torch.set_grad_enabled(self._enable_grad):  # for the states that the subclass has added
+                    update(*args, **kwargs)
+            except BaseException:
+                self._set_counts(counts, updates)  # the subclass may have failed after this class had counted
+                raise
+            self._set_counts(self._counts, updates + 1)  # the subclass may count in states of its own alone
 
-        return update_without_gradients
+        return update_of_subclass
 
     @overload
     def compute(self: Accumulator[None]) -> Tensor: ...
@@ -272,15 +278,18 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
 
     def reset(self) -> None:
         """Forget all batches."""
-        # Metric.reset empties the list of rows in place, although a Running wrapper still uses it.
-        if self._has_added_states():
-            with self._added_states_only():
-                super().reset()
+        # Metric.reset empties lists in place, although a Running wrapper, or ``forward`` after an error, still uses
+        # them.
+        empty: dict[str, Any] = {"_counts": self._empty.copy()}  # a copy, because a caller may write into a state
+        for name, state in self._added_states().items():
+            default = self._defaults[name]
+            empty[name] = default.clone().to(state.device) if isinstance(default, Tensor) else []
         for name in ("_computed", "_forward_cache", "_cache"):
             self.__dict__[name] = None
         self.__dict__["_is_synced"] = False
         self.__dict__["_update_count"] = 0
-        self.__dict__["_counts"] = self._empty.copy()  # a copy, because a caller may write into a state
+        for name, state in empty.items():
+            self.__dict__[name] = state
 
     def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> torch.nn.Module:  # noqa: TID251
         # Metric._apply would let .to(torch.bfloat16) round float sums. Lightning's precision="bf16-true" calls that.
@@ -347,7 +356,7 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
             states = incoming_state
             updates = 1
         merged = self._send(self._counts).merge(self._send(counts))
-        self._merge_added_states(states)
+        self._merge_added_states(self._added_states(), states)
         self._set_counts(merged, self._update_count + updates)
 
     def _reduce_states(self, incoming_state: dict[str, Any]) -> None:
@@ -356,7 +365,7 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
         if counts is None:
             counts = self._read_states(incoming_state)
         merged = self._send(counts).merge(self._send(self._counts))
-        self._merge_added_states(incoming_state)
+        self._merge_added_states(incoming_state, self._added_states())
         self._set_counts(merged, max(1, self._update_count))
 
     def _read_states(self, states: Mapping[str, Any], *more: str) -> Counts:
@@ -485,10 +494,19 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
         finally:
             self.__dict__.update(before)
 
-    def _merge_added_states(self, incoming: dict[str, Any]) -> None:
-        if self._has_added_states():
+    def _merge_added_states(self, first: dict[str, Any], second: dict[str, Any]) -> None:
+        """Set the added states to those of both. If it fails, they do not change."""
+        before = self._added_states()
+        if not before:
+            return
+        try:
             with self._added_states_only():
-                super()._reduce_states(incoming)
+                for name in before:
+                    setattr(self, name, second[name])
+                super()._reduce_states(first)  # torchmetrics puts these before those that are set
+        except BaseException:
+            self.__dict__.update(before)
+            raise
 
     # What is shown.
 

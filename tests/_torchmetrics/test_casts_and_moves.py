@@ -1,8 +1,10 @@
 """States keep their dtype whatever is cast around them, and go where the metric goes."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import torchmetrics
@@ -18,8 +20,9 @@ from metrics.cases import (
 )
 from torch import Tensor
 
-from ngram_metrics import ChrF
+from ngram_metrics import Bleu, ChrF, ROUGEScore
 from ngram_metrics._core.basics import tensors
+from ngram_metrics._core.scoring import measure
 
 
 def _tensors(state: Any) -> list[Tensor]:
@@ -138,6 +141,57 @@ def test_without_float64_on_the_device_the_sum_stays_on_the_cpu(case: Case, monk
     metric.reset()
     _assert_on(metric, "meta", sums)
     assert _dtypes(metric) == dtypes
+
+
+def _copy_off_meta(tensor: Tensor) -> Tensor:
+    """Zeros, because tensors on ``meta`` have no data."""
+    return torch.zeros(tensor.shape, dtype=tensor.dtype) if tensor.is_meta else tensor
+
+
+@pytest.fixture
+def _meta_without_float64(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if ``meta`` had data, and no float64."""
+
+    def copy_to(device: torch.device, *sent: Tensor) -> list[Tensor]:
+        return [tensor.to(device) if device.type == "meta" else _copy_off_meta(tensor) for tensor in sent]
+
+    def to_float(counts: Any) -> Any:
+        if isinstance(counts, np.ndarray):
+            return counts.astype(np.float64)
+        return counts.to(_float64_only_on_the_cpu(counts.device))
+
+    monkeypatch.setattr(tensors, "float_dtype", _float64_only_on_the_cpu)
+    monkeypatch.setattr(tensors, "copy_to", copy_to)
+    monkeypatch.setattr(measure, "to_float", to_float)
+    monkeypatch.setattr(Tensor, "cpu", _copy_off_meta)
+
+
+IDS = torch.tensor([[1, 2, 3, 4]])
+
+
+@pytest.mark.usefixtures("_meta_without_float64")
+@pytest.mark.parametrize("preds", [["a b c d"], IDS, IDS.to("meta")], ids=["text", "ids on the host", "ids"])
+@pytest.mark.parametrize(
+    ("make", "floats"),
+    [
+        (functools.partial(Bleu, average="macro"), {"score_sum"}),
+        (ROUGEScore, {"score_sum"}),
+        (functools.partial(ROUGEScore, accumulate="avg"), {"score_sum", "row"}),
+        (functools.partial(ROUGEScore, accumulate="avg", average="none"), {"row", "rows"}),
+        (functools.partial(ROUGEScore, accumulate="avg", confidence=0.9), {"score_sum", "row", "rows"}),
+    ],
+)
+def test_without_float64_on_the_device_floats_are_summed_in_float64_on_the_cpu(
+    make: Callable[..., Any], floats: set[str], preds: Any
+):
+    metric = make(device="meta", pad_id=0)
+    for _ in range(3):
+        metric.update(preds, preds)
+    assert _float64_states(metric) == floats
+    _assert_on(metric, "meta", floats)
+    for value in scores_of(metric.compute()):
+        assert value.device.type == "meta"
+        assert value.dtype == torch.float32
 
 
 def test_a_value_from_before_a_move_is_computed_again(monkeypatch: pytest.MonkeyPatch):

@@ -83,15 +83,15 @@ def send_arrays(
 ) -> tuple[dict[str, Array], list[Array]]:
     """Send arrays to a device, and rows to another one, in one copy for each pair of devices.
 
-    What arrives on the CPU becomes a NumPy array, unless torch counts there. Floats stay on the CPU if the device has
-    no float64.
+    What arrives on the CPU becomes a NumPy array, unless torch counts there. If the device has no float64, floats are
+    kept on the CPU, in float64.
     """
     tensors = {name: to_tensor(array) for name, array in named.items()}
     tensors |= {f"rows {index}": to_tensor(part) for index, part in enumerate(rows)}
     routes: dict[tuple[torch.device, torch.device, int], list[str]] = {}
     for name, tensor in tensors.items():
         target = device if name in named else rows_device
-        if tensor.dtype == torch.float64 and float_dtype(target) != torch.float64:
+        if tensor.is_floating_point() and float_dtype(target) != torch.float64:
             target = torch.device("cpu")
         if tensor.device != target:
             routes.setdefault((tensor.device, target, tensor.element_size()), []).append(name)
@@ -99,6 +99,8 @@ def send_arrays(
         sent = copy_to(target, *(tensors[name] for name in names))
         tensors.update(zip(names, sent, strict=True))
         for name in names:
+            if tensors[name].dtype == torch.float32:  # counted on a device without float64
+                tensors[name] = tensors[name].double()
             if name not in named:
                 tensors[name] = tensors[name].clone()  # saving a view would save everything that was sent
     arrays = {name: to_array(tensor) for name, tensor in tensors.items()}

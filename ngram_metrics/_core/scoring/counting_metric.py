@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ngram_metrics._core.basics.arrays import Array
 from ngram_metrics._core.basics.option_checks import RESAMPLES, Average, checked_confidence
 from ngram_metrics._core.basics.tensors import (
     call_outside_graphs,
@@ -116,10 +117,10 @@ class CountingMetric:
             batch = add_up_groups(self.scorer, counted, indices, len(self.groups) + 1)
         else:
             batch = self.scorer.add_up(counted, counts.rows is not None)
-        is_host = isinstance(counts.row, np.ndarray)
-        if not is_host or not isinstance(batch.row, np.ndarray):
+        # The numbers of segments tell where counts are: they are integers, which any device has.
+        if not (isinstance(counts.segments, np.ndarray) and isinstance(batch.segments, np.ndarray)):
             batch = self._send(batch)
-            if is_host is not isinstance(batch.row, np.ndarray):
+            if type(batch.segments) is not type(counts.segments):
                 counts = self._send(counts)  # before the first and after the last compiled update on a CPU
         return counts.merge(batch)
 
@@ -132,30 +133,37 @@ class CountingMetric:
         if self.groups:
             return self._group_values(counts)
         self.scorer.warn_of_score(counts)
-        score = to_tensor(self.scorer.score(counts))
-        if self.confidence is None:
-            score = move_result(score, self.device)
-            return self.scorer.name_values(score) if len(self.scorer.values) > 1 else score
-        low = high = score
+        score = self._move_scores(self.scorer.score(counts))
+        if self.confidence is not None:
+            return self._add_interval(score, counts, self.confidence)
+        return self.scorer.name_values(score) if len(self.scorer.values) > 1 else score
+
+    def _move_scores(self, scores: Array) -> Tensor:
+        """Return scores on the device of the metric."""
+        return move_result(to_tensor(scores), self.device)
+
+    def _add_interval(self, score: Tensor, counts: Counts, confidence: float) -> dict[str, Tensor]:
+        """Return the values by name, each with the ends of its interval."""
+        low = high = score  # without segments
         rows = to_tensor(counts.all_rows()).cpu().numpy()
-        if len(rows):  # without segments both ends are the score
-            ends = interval_ends(self.scorer.measure, self.average, rows, self.confidence)
-            low, high = (to_tensor(end).to(score) for end in ends)
-        parts = {}
-        for suffix, part in zip(self.suffixes, (score, low, high), strict=True):
-            parts[suffix] = self.scorer.name_values(move_result(part, self.device))
-        return {name + suffix: parts[suffix][name] for name in self.scorer.values for suffix in self.suffixes}
+        if len(rows):
+            ends = interval_ends(self.scorer.measure, self.average, rows, confidence)
+            low, high = map(self._move_scores, ends)
+        of_suffix = {}
+        for suffix, scores in zip(self.suffixes, (score, low, high), strict=True):
+            of_suffix[suffix] = self.scorer.name_values(scores)
+        return {name + suffix: of_suffix[suffix][name] for name in self.scorer.values for suffix in self.suffixes}
 
     def _group_values(self, counts: Counts) -> dict[str, Tensor]:
         """Return the values of each group, their mean, and the value of all segments."""
-        outside = 0 if getattr(counts.row, "is_meta", False) else int(counts.segments[-1])
+        outside = 0 if getattr(counts.segments, "is_meta", False) else int(counts.segments[-1])
         if outside:
             raise ValueError(f"{outside} indices of groups are out of range: expected 0 to {len(self.groups) - 1}")
         labelled = select_groups(counts, lambda sums: sums[:-1])
         whole = select_groups(counts, lambda sums: sums.sum(0))
         self.scorer.warn_of_score(whole)
-        scores = move_result(to_tensor(self.scorer.score(labelled)), self.device)
-        total = move_result(to_tensor(self.scorer.score(whole)), self.device)
+        scores = self._move_scores(self.scorer.score(labelled))
+        total = self._move_scores(self.scorer.score(whole))
         scores = torch.cat((scores, scores.nanmean(0, keepdim=True), total[None]))
         return {
             name + suffix: value

@@ -78,7 +78,7 @@ class Counts(NamedTuple):
     def to(self, device: torch.device, rows_device: torch.device | None = None) -> Counts:
         """Return the counts on a device, sent in one copy; on the CPU as NumPy arrays, unless torch counts there.
 
-        The rows go to ``rows_device`` if it is not None. A device without float64 gets no floats: they stay on the CPU.
+        The rows go to ``rows_device`` if it is not None. A device without float64 gets no floats: they go to the CPU.
         """
         if device.type == "cpu" and isinstance(self.row, np.ndarray) and not counts_in_torch():
             return self
@@ -119,7 +119,7 @@ class Counts(NamedTuple):
         """Return counts from a vector that ``pack`` made of counts with the shapes of these.
 
         Raises:
-            ValueError: a vector of another length.
+            ValueError: a vector of another length, or unknown codes.
         """
         templates = self._sums()
         width = self.row.shape[-1]
@@ -182,8 +182,16 @@ def decode(codes: Any) -> tuple[Kind | None, tuple[int, ...] | None]:
     """Return the kind and the samples of ``Counts.codes``, from an array or a tensor on the CPU.
 
     The samples are 0 for None, 1 for ``()``, and n + 2 for ``(n,)``.
+
+    Raises:
+        ValueError: a code that stands for nothing, such as in a damaged file.
     """
     kind, samples = codes.tolist()
+    if not 0 <= kind < len(KINDS) or samples < 0:
+        raise ValueError(
+            f"the codes of the kind of input and of the samples are {kind} and {samples}: expected a kind from 0 to "
+            f"{len(KINDS) - 1}, and samples from 0"
+        )
     if samples == 0:
         return KINDS[kind], None
     return KINDS[kind], () if samples == 1 else (samples - 2,)

@@ -138,26 +138,31 @@ class Scorer:
             *score_shape)``. They are a tensor where torch counts, else an array.
         """
         if self.average == "none":
-            scores = self.measure.score_rows(counts.all_rows())
-            if not counts.samples:
-                return scores
-            segments = len(scores) // max(1, *counts.samples)
-            return scores.reshape(segments, *counts.samples, *scores.shape[1:])
+            return self._score_segments(counts)
+        segments = counts.segments
         if self.average == "micro":
             scores = self.measure.score_rows(counts.row)
-            segments = counts.segments
         else:
-            scores = counts.score_sum
-            segments = counts.segments
-            if namespace(scores) is np and namespace(segments) is not np:
-                segments = segments.cpu().numpy()  # the device has no float64
-        divisor = segments.reshape(segments.shape + (1,) * len(self.measure.score_shape))
-        if self.average == "macro":
-            scores = scores / at_least(divisor, 1)
-        if namespace(segments) is np and segments.all():  # reading it from a device would wait
+            if isinstance(counts.score_sum, np.ndarray) and not isinstance(segments, np.ndarray):
+                segments = segments.cpu().numpy()  # the sums are on the CPU, because the device has no float64
+            scores = counts.score_sum / at_least(self._align(segments), 1)
+        if isinstance(segments, np.ndarray) and segments.all():  # on a device this would wait
             return scores
         empty_score = math.nan if segments.ndim else self.empty_score
-        return namespace(scores).where(divisor > 0, scores, empty_score)
+        return namespace(scores).where(self._align(segments) > 0, scores, empty_score)
+
+    def _score_segments(self, counts: Counts) -> Array:
+        """Return the score of each segment, for average none."""
+        scores = self.measure.score_rows(counts.all_rows())
+        if not counts.samples:
+            return scores
+        (samples,) = counts.samples
+        segments = len(scores) // max(1, samples)
+        return scores.reshape(segments, samples, *scores.shape[1:])
+
+    def _align(self, segments: Array) -> Array:
+        """Return the numbers of segments ``(*groups,)`` with the dimensions of scores ``(*groups, *score_shape)``."""
+        return segments.reshape(segments.shape + (1,) * len(self.measure.score_shape))
 
     def warn_of_score(self, counts: Counts) -> None:
         """Warn if the score of a corpus says little.

@@ -107,6 +107,16 @@ def test_the_codes_of_kind_and_samples_are_decoded(kind: Any, samples: Any):
     assert decode(codes) == (kind, samples)
 
 
+@pytest.mark.parametrize("codes", [(-1, 0), (len(KINDS), 0), (1, -1)])
+def test_unknown_codes_are_refused(codes: tuple[int, int]):
+    empty = no_counts(WIDTH)
+    packed = empty.pack()
+    packed[:2] = codes
+    words = f"^the codes of the kind of input and of the samples are {codes[0]} and {codes[1]}: expected a kind from 0"
+    with pytest.raises(ValueError, match=words):
+        empty.unpack(packed)
+
+
 @pytest.mark.parametrize("groups", [None, 2])
 @pytest.mark.parametrize("score_shape", [None, (), (4, 3)])
 @pytest.mark.parametrize("keeps_rows", [False, True])
