@@ -132,7 +132,7 @@ def test_a_reset_leaves_a_list_that_was_taken_before():
     assert metric.labelled == 0
 
 
-@pytest.mark.filterwarnings("ignore:no segment was counted")
+@pytest.mark.filterwarnings("ignore:no segments were counted")
 def test_a_subclass_that_counts_alone_computes_a_new_value_after_each_update():
     metric = Adding()
     for number, total in ((1, 1), (2, 3)):

@@ -20,6 +20,8 @@ _KEPT_BY_ROUGE = re.compile("[a-zA-Z0-9\u0130\u212a]")
 #: The end of a sentence, and the first character of the next one. A full stop after a short word with a capital, as in
 #: "Mr. Smith" and "U.S. Senate", is that of an abbreviation, and one after a number, as in "3. Oktober", an ordinal's.
 _END_OF_SENTENCE = re.compile(r"(?:[!?]|(?:\b[^\W\d_A-Z]\w{2,}|\b\w{5,})\.) (\w)")
+#: One of these is in each end of a sentence.
+_SENTENCE_MARKS = (". ", "! ", "? ")
 
 
 def warn_of_dropped_letters(
@@ -35,7 +37,10 @@ def warn_of_dropped_letters(
     if is_first and tokenizer is None and _lose_words([*hypotheses[:_FIRST_TEXTS], *references[:_FIRST_TEXTS]]):
         warn_user(f"{rule} more than {_LOST_PERCENT} % of the words have other letters: {cure} them")
         return
-    without_words = [text for text in chain(hypotheses, references) if not _KEPT_BY_ROUGE.search(text)]
+    has_words = _KEPT_BY_ROUGE.search
+    if all(map(has_words, hypotheses)) and all(map(has_words, references)):
+        return
+    without_words = [text for text in chain(hypotheses, references) if not has_words(text)]
     if any(any(map(str.isalnum, text)) for text in without_words):
         cure += " letters and digits of all scripts"
         if tokenizer is not None:
@@ -63,9 +68,10 @@ def warn_of_unsplit_sentences(hypotheses: Sequence[str], references: Sequence[st
 
     ROUGE-Lsum then compares whole texts, as ROUGE-L does. Only the first texts are looked at.
     """
-    first_hypotheses = hypotheses[:_FIRST_TEXTS]
     first_references = references[:_FIRST_TEXTS]
-    if any("\n" in text for text in chain(first_hypotheses, first_references)):
+    joined = " ".join(chain(hypotheses[:_FIRST_TEXTS], first_references))
+    # A search of each text takes much longer, and few batches of short texts need it.
+    if "\n" in joined or not any(mark in joined for mark in _SENTENCE_MARKS):
         return
     if 2 * sum(map(_has_several_sentences, first_references)) > len(first_references):
         warn_user(
