@@ -17,6 +17,7 @@ _FIRST_TEXTS = 50
 _FEWEST_LOST_WORDS, _LOST_PERCENT = 3, 3
 #: A character that ROUGE's rule keeps. The lower cases of the last two have a letter in ASCII.
 _KEPT_BY_ROUGE = re.compile("[a-zA-Z0-9\u0130\u212a]")
+_ASCII_WORD = re.compile("[a-zA-Z0-9]+")
 #: The end of a sentence, and the first character of the next one. A full stop after a short word with a capital, as in
 #: "Mr. Smith" and "U.S. Senate", is that of an abbreviation, and one after a number, as in "3. Oktober", an ordinal's.
 _END_OF_SENTENCE = re.compile(r"(?:[!?]|(?:\b[^\W\d_A-Z]\w{2,}|\b\w{5,})\.) (\w)")
@@ -50,12 +51,15 @@ def warn_of_dropped_letters(
 
 def _lose_words(texts: Sequence[str]) -> bool:
     """Return whether ROUGE's rule drops letters of many words."""
-    joined = "\n".join(texts)
-    if joined.isascii():
+    parts = " ".join(texts).split()
+    ascii_parts = [part for part in parts if part.isascii()]
+    if len(ascii_parts) == len(parts):
         return False
-    words = find_words(joined)
+    # In most texts few parts have other letters. Only in these is each character looked at.
+    words = find_words(" ".join(part for part in parts if not part.isascii()))
     lost = [word for word in words if not word.isascii() and any(map(_is_dropped, word))]
-    return len(set(lost)) >= _FEWEST_LOST_WORDS and 100 * len(lost) > _LOST_PERCENT * len(words)
+    count = len(words) + len(_ASCII_WORD.findall(" ".join(ascii_parts)))
+    return len(set(lost)) >= _FEWEST_LOST_WORDS and 100 * len(lost) > _LOST_PERCENT * count
 
 
 def _is_dropped(character: str) -> bool:
