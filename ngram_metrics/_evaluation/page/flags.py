@@ -72,16 +72,16 @@ def count_repetitions(batch: Batch) -> Integers:
     texts say a word twice, such as "that that", and come back to a phrase later.
     """
     counts = np.zeros(len(batch.lengths), np.int64)
-    # The tokens of each document and its end, which equals none of them.
+    # A document's end belongs to it, and equals none of its tokens.
     owners = np.arange(len(counts)).repeat(batch.lengths + 1)
     ids = batch.ids
     for period in range(1, int(batch.lengths.max(initial=0)) // 2 + 1):
-        is_long_enough = batch.lengths[owners] >= 2 * period
-        owners = owners[is_long_enough]
-        ids = ids[is_long_enough]
-        again = (ids[:-period] == ids[period:]) & (owners[:-period] == owners[period:])
+        # Where the word one period later is the same, in the same document.
+        places = np.flatnonzero(ids[:-period] == ids[period:])
+        places = places[owners[places] == owners[places + period]]
         copied = 3 * period if period <= _SHORT_RUN else period
-        matched = np.concatenate(([0], again.cumsum()))
-        ends = np.flatnonzero(matched[copied:] - matched[:-copied] == copied) + copied - 1
+        first = places[: 1 - copied]
+        last = places[copied - 1 :]
+        ends = last[last - first == copied - 1]
         counts += np.bincount(owners[ends], minlength=len(counts))
     return counts
