@@ -148,6 +148,7 @@ def pad2max(input_tensors: list[Tensor], pad_id: int) -> Tensor:
     Raises:
         ValueError: an empty list.
         TypeError: an object that is not an int64 tensor.
+        RuntimeError: dimensions other than the last differ, or the tensors are on different devices.
     """
     if not input_tensors:
         raise ValueError("input_tensors is empty: expected at least one tensor")

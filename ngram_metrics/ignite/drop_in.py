@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from numbers import Real
 
 import torch
 
@@ -113,6 +114,8 @@ class Rouge(KeyedIgniteMetric):
         metrics_result_mode: ResultMode = "both",
     ) -> None:
         chosen: Sequence[int | str] = variants or [1, 2, 4, "L"]
+        if not isinstance(alpha, Real):
+            raise TypeError(f"alpha must be a number in interval [0, 1] (got : {alpha!r})")
         if not 0 <= alpha <= 1:
             raise ValueError(f"alpha must be in interval [0, 1] (got : {alpha})")
         reducers: dict[str, Reducer] = {"best": "best_recall", "average": "sum"}

@@ -178,6 +178,11 @@ def test_what_is_no_tensor_is_refused():
         get_score([[1]], IDS[None], 0, 1)
 
 
+def test_only_the_last_dimension_is_padded():
+    with pytest.raises(RuntimeError, match="equal size"):
+        pad2max([torch.zeros(2, 3).long(), torch.zeros(3, 3).long()], 0)
+
+
 def test_nothing_to_pad_is_refused():
     with pytest.raises(ValueError, match="input_tensors is empty: expected at least one tensor"):
         pad2max([], 0)

@@ -118,7 +118,10 @@ def test_padded_ids_without_their_padding_and_of_no_fitting_shape_are_refused(ap
 def test_options_for_text_are_refused_for_what_is_no_text(function, option):
     ids = [[[1]], [torch.tensor([1])], torch.tensor([[1]]), np.array([[1]])]
     for kind, segments in [*(("ids", token_id) for token_id in ids), ("tokens", [["a"]])]:
-        words = f"^{next(iter(option))} is an option for text, but the segments are {kind}"
+        name = next(iter(option))
+        default = inspect.signature(function).parameters[name].default
+        unset = None if name == "tokenizer" else default  # None splits at whitespace, and leaves tokens as they are
+        words = f"^{name} is an option for text, but the segments are {kind}: expected texts, or {name}={unset}$"
         with pytest.raises(ValueError, match=words):
             function(segments, segments, pad_id=0, **option)
     with pytest.warns(UserWarning, match="^no segments were counted") as warned:

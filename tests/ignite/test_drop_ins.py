@@ -139,6 +139,12 @@ def test_wrong_arguments_get_the_words_of_ignite(name: str, arguments: dict[str,
     assert mine == theirs
 
 
+@pytest.mark.parametrize("name", ROUGE)
+def test_an_alpha_that_is_no_number_is_an_error_in_words(name: str):
+    with pytest.raises(TypeError, match=r"^alpha must be a number in interval \[0, 1\] \(got : 'a'\)$"):
+        getattr(ours, name)(alpha="a")
+
+
 @pytest.mark.parametrize(
     "arguments", [{"smooth": "unknown"}, {"smooth": None}, {"smooth": "x", "average": "x"}], ids=str
 )

@@ -171,6 +171,14 @@ def test_every_public_name_is_in_the_reference():
     assert set(public_names()) <= set(re.findall(r"^::: (\S+)$", page, re.MULTILINE))
 
 
+def test_the_reference_begins_as_the_docstrings_do():
+    page = (DOCS / "api.md").read_text(encoding="utf-8")
+    for name, row in re.findall(r"^\| \[`([\w.]+)`\]\(.*?\) \| (.+)\. \|$", page, re.MULTILINE):
+        module, _, attribute = name.rpartition(".")
+        docstring = inspect.getdoc(getattr(importlib.import_module(module), attribute))
+        assert " ".join(docstring.split()).replace("``", "`").startswith(row), name
+
+
 #: What other modules of the package call, and what the framework calls; nobody else has to.
 NOT_FOR_USERS = {
     *("average", "describe_settings", "has_one_reference", "local_signature", "name_values"),

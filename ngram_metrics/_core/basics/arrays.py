@@ -74,12 +74,28 @@ def counts_in_torch(*tensors: Tensor) -> bool:
     That is so on a device, and while torch records operations: NumPy's would be missing from a graph or a trace.
     """
     torch = sys.modules["torch"]
-    if torch.compiler.is_compiling() or torch.jit.is_tracing():
-        return True
-    # torch has no public test for dispatch modes such as that of fake tensors.
-    if torch.utils._python_dispatch._get_current_dispatch_mode() is not None:
+    if torch.compiler.is_compiling() or torch.jit.is_tracing() or _is_in_dispatch_mode():
         return True
     return not all(map(_has_data, tensors))
+
+
+def _is_in_dispatch_mode() -> bool:
+    """Return whether a dispatch mode such as that of fake tensors records operations.
+
+    torch has no public test. If a later torch drops this name, a mode no longer sees what is counted of real tensors.
+    """
+    module = sys.modules["torch"].utils._python_dispatch
+    get_mode = getattr(module, "_get_current_dispatch_mode", None)
+    return get_mode is not None and get_mode() is not None
+
+
+def is_batched(tensor: Tensor) -> bool:
+    """Return whether a tensor is one of ``torch.vmap``.
+
+    torch has no public test. If a later torch drops this name, an error of torch comes instead of the caller's.
+    """
+    test = getattr(sys.modules["torch"]._C._functorch, "is_batchedtensor", None)
+    return test is not None and test(tensor)
 
 
 def _has_data(ids: Tensor) -> bool:

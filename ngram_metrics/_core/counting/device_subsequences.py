@@ -37,6 +37,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from ngram_metrics._core.basics.arrays import is_batched
 from ngram_metrics._core.counting.device_matches import rank_in_rows
 from ngram_metrics._core.counting.padded_batch import PaddedBatch
 
@@ -93,10 +94,8 @@ def _last_rows(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
     Raises:
         RuntimeError: inside ``torch.jit.trace`` or ``torch.vmap``, which cannot follow steps that overwrite their rows.
     """
-    # torch has no public test for tensors of vmap.
-    if not torch.compiler.is_compiling() and (
-        torch.jit.is_tracing() or torch._C._functorch.is_batchedtensor(steps)  # type: ignore[attr-defined]
-    ):
+    is_traced = torch.jit.is_tracing()  # type: ignore[attr-defined]  # torch exports it without saying so
+    if not torch.compiler.is_compiling() and (is_traced or is_batched(steps)):
         raise RuntimeError("ROUGE-L cannot run inside torch.jit.trace or torch.vmap: call it on all rows as one batch")
     words = _word_count(positions.shape[1])
     increments = positions.new_zeros(words, len(positions))

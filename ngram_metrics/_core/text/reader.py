@@ -45,7 +45,6 @@ from ngram_metrics._core.text.segments import PaddedSegments, Segments
 from ngram_metrics._core.text.tokenizer_option import (
     batch_tokenizer,
     check_tokenizer,
-    is_for_text_only,
     rule_of,
 )
 from ngram_metrics._core.text.word_rules import CHRF_WORDS, END_OF_TEXT, WordRule
@@ -59,6 +58,19 @@ if TYPE_CHECKING:
 
 #: Ends each document whose tokens come from no ``WordRule``.
 _END = object()
+
+
+class TextOption(NamedTuple):
+    """An option for text: its name, its value, and the value that a caller passes to leave it out."""
+
+    name: str
+    value: object
+    unset: object = None
+
+    @property
+    def is_for_text_only(self) -> bool:
+        """Whether it is an error for tokens and ids. The name of a tokenizer is not: they ignore it."""
+        return not (self.value is None or self.value is False or isinstance(self.value, str))
 
 
 class Reading(NamedTuple):
@@ -98,8 +110,8 @@ class Reader(ABC):
         """Return the options that affect a score, by name. Options that mean the same have one value."""
 
     @abstractmethod
-    def _text_options(self) -> dict[str, object]:
-        """Return the options for text, by name. Those that are not set are None or False."""
+    def _text_options(self) -> list[TextOption]:
+        """Return the options for text. The value of an option that is left out is None or False."""
 
     @abstractmethod
     def warn_of_texts(self, segments: Segments, is_first: bool) -> None:
@@ -174,11 +186,11 @@ class Reader(ABC):
 
     def check_text_options(self, kind: str) -> None:
         """Raise ValueError for an option for text if the segments are of another kind."""
-        for name, value in self._text_options().items():
-            if is_for_text_only(value):
+        for option in self._text_options():
+            if option.is_for_text_only:
                 raise ValueError(
-                    f"{name} is an option for text, but the segments are {kind}: expected texts, "
-                    f"or {name}={False if value is True else None}"
+                    f"{option.name} is an option for text, but the segments are {kind}: expected texts, "
+                    f"or {option.name}={option.unset}"
                 )
 
     def check_tokens(self, segments: Segments) -> None:
@@ -228,8 +240,8 @@ class WordReader(Reader):
             "pad_id": canonical_pad_id(self.pad_id),
         }
 
-    def _text_options(self) -> dict[str, object]:
-        return {"tokenizer": self.tokenizer, "lowercase": self.lowercase}
+    def _text_options(self) -> list[TextOption]:
+        return [TextOption("tokenizer", self.tokenizer), TextOption("lowercase", self.lowercase, unset=False)]
 
     def warn_of_texts(self, segments: Segments, is_first: bool) -> None:
         warn_of_another_tokenizer(self.tokenizer, segments.hypotheses, segments.references)
@@ -268,8 +280,12 @@ class CharacterReader(Reader):
             "pad_id": canonical_pad_id(self.pad_id),
         }
 
-    def _text_options(self) -> dict[str, object]:
-        return {"lowercase": self.lowercase, "whitespace": self.whitespace, "word_order": self.words}
+    def _text_options(self) -> list[TextOption]:
+        return [
+            TextOption("lowercase", self.lowercase, unset=False),
+            TextOption("whitespace", self.whitespace, unset=False),
+            TextOption("word_order", self.words, unset=0),
+        ]
 
     def warn_of_texts(self, segments: Segments, is_first: bool) -> None:
         """Do nothing: every text has characters."""

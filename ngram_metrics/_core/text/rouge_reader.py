@@ -28,7 +28,7 @@ from ngram_metrics._core.text.id_lists import flatten_ids
 from ngram_metrics._core.text.input_types import Tokenizer
 from ngram_metrics._core.text.input_warnings import warn_of_another_tokenizer
 from ngram_metrics._core.text.messages import NameOf, shortened, type_name, visible
-from ngram_metrics._core.text.reader import Reader, number_documents, number_words
+from ngram_metrics._core.text.reader import Reader, TextOption, number_documents, number_words
 from ngram_metrics._core.text.rouge_warnings import warn_of_dropped_letters, warn_of_unsplit_sentences
 from ngram_metrics._core.text.segments import Segments
 from ngram_metrics._core.text.stemmer import rouge_stem
@@ -111,8 +111,13 @@ class RougeReader(Reader):
             "pad_id": canonical_pad_id(self.pad_id),
         }
 
-    def _text_options(self) -> dict[str, object]:
-        return {name: getattr(self, name) for name in ("use_stemmer", "normalizer", "tokenizer", "sentence_splitter")}
+    def _text_options(self) -> list[TextOption]:
+        return [
+            TextOption("use_stemmer", self.use_stemmer, unset=False),
+            TextOption("normalizer", self.normalizer),
+            TextOption("tokenizer", self.tokenizer),
+            TextOption("sentence_splitter", self.sentence_splitter),
+        ]
 
     @property
     def follows_ascii_rule(self) -> bool:

@@ -74,11 +74,6 @@ def batch_tokenizer(tokenizer: Any) -> BatchTokenizer:
     )
 
 
-def is_for_text_only(option: object) -> bool:
-    """Return whether an option is an error for tokens and ids. The name of a tokenizer is not: they ignore it."""
-    return not (option is None or option is False or isinstance(option, str))
-
-
 def tokenizer_signature(tokenizer: Any) -> dict[str, str]:
     """Return the name of a tokenizer, ``tok``, and the version of its package, for a signature."""
     if tokenizer is None:
