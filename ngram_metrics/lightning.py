@@ -129,7 +129,7 @@ class ScoresCallback(Callback):
         scored = self._scored[dataloader_idx]
         groups = {"groups": outputs["groups"]} if "groups" in outputs else {}
         scored.metrics.update(outputs["preds"], outputs["target"], **groups)  # only a GroupedMetric takes groups
-        scored.outputs.add(outputs["preds"], outputs["target"], outputs.get("source"))
+        scored.outputs.add(outputs["preds"], outputs["target"], outputs.get("source"), **groups)
 
     def on_validation_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Log the values, and write signatures, samples and outputs."""

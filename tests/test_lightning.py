@@ -287,6 +287,26 @@ def test_groups_of_a_step_reach_the_metrics_that_take_them(tmp_path: Path):
     assert [json.loads(line)["chrf"] for line in lines] == pytest.approx(of_segments)
 
 
+def test_each_group_of_a_step_is_read_by_its_own_options(tmp_path: Path):
+    returned = {
+        "preds": ["The cat sat on a mat.", "房子是空的。", "The dog ran home."],
+        "target": ["The cat sat on the mat.", "这座房子是空的。", "The dog ran away."],
+        "groups": ["en", "zh", "en"],
+    }
+    metrics = {"bleu": GroupedMetric({"en": Bleu(), "zh": Bleu(tokenizer="zh")})}
+    running = trainer(tmp_path, callbacks=[ScoresCallback(metrics, outputs=tmp_path / "outputs", details=True)])
+    (logged,) = running.validate(Model(returned), Batches([[0]]), verbose=False)
+    english = [returned[side][::2] for side in ("preds", "target")]
+    chinese = [returned[side][1:2] for side in ("preds", "target")]
+    assert logged["val/bleu_en"] == pytest.approx(float(bleu_score(*english)))
+    assert logged["val/bleu_zh"] == pytest.approx(float(bleu_score(*chinese, tokenizer="zh")))
+    assert logged["val/bleu_mean"] == pytest.approx((logged["val/bleu_en"] + logged["val/bleu_zh"]) / 2)
+    lines = (tmp_path / "outputs" / "val" / "step-0.jsonl").read_text().splitlines()
+    scores = bleu_score(*english, average="none").tolist()
+    scores.insert(1, *bleu_score(*chinese, tokenizer="zh", average="none").tolist())
+    assert [json.loads(line)["bleu"] for line in lines] == pytest.approx(scores)
+
+
 def test_a_process_that_is_not_the_first_logs_values_and_writes_no_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -37,6 +37,7 @@ from ngram_metrics._core.scoring.exchange import (
     pack,
     unpack,
 )
+from ngram_metrics._core.scoring.groups import Grouping
 from ngram_metrics._core.scoring.items import is_scored_value
 from ngram_metrics._core.scoring.scorer import Scorer, Value
 from ngram_metrics._core.scoring.settings import number_callables
@@ -92,7 +93,7 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
         confidence: the level of a bootstrap interval that ``compute`` returns with each value; None for no interval.
         device: where the states are; None for torch's default device. Text and lists are counted on the CPU, padded
             ids on their own device.
-        groups: the labels of groups that are counted separately.
+        grouping: groups that are counted separately, and how each is read; None for no groups.
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 
     Raises:
@@ -129,7 +130,7 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
         scorer: Scorer,
         confidence: Level = None,  # type: ignore[assignment]
         device: torch.device | str | None = None,
-        groups: Sequence[str] = (),
+        grouping: Grouping | None = None,
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
         try:
@@ -140,7 +141,7 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
                 classes = [base for base in type(self).__mro__ if issubclass(base, Accumulator)][:-1]
                 raise unknown_keyword(type(self).__name__, unknown[0], options_of(*classes)) from None
             raise
-        self._begin(scorer, confidence, groups)
+        self._begin(scorer, confidence, grouping)
         self._counts = self._empty.copy()
         self.add_state(SETTINGS, self._pack_settings(), "max")  # first, so that it is compared first
         for name, reduction in REDUCTIONS.items():

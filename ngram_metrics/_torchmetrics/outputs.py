@@ -18,6 +18,7 @@ from torchmetrics.metric import CompositionalMetric
 from ngram_metrics._core.basics.option_checks import checked_bool, pad_ids, refuse_average_none, refuse_equal_names
 from ngram_metrics._core.basics.output import write_file
 from ngram_metrics._core.basics.tensors import to_tensor
+from ngram_metrics._core.scoring.groups import Grouping, count_each_group
 from ngram_metrics._core.scoring.items import computes_several, is_ours, whole_metric
 from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.text.foreign_values import tensor_types
@@ -83,8 +84,14 @@ class Outputs:
         """Forget all segments."""
         self.segments = []
 
-    def add(self, preds: Hypotheses, target: References, sources: Sequence[str | None] | None = None) -> None:
-        """Score a batch as ``update`` takes it, and keep it.
+    def add(
+        self,
+        preds: Hypotheses,
+        target: References,
+        sources: Sequence[str | None] | None = None,
+        groups: Any = None,
+    ) -> None:
+        """Score a batch as ``update`` takes it, and keep it. Metrics without groups leave the groups out.
 
         Raises ValueError for several hypotheses per segment, or for another number of sources than of segments, and
         TypeError for a source that is neither text nor None.
@@ -97,7 +104,7 @@ class Outputs:
         columns: dict[str, Sequence[Any]] = {"hypothesis": hypotheses, "references": references}
         for name, metric in self._metrics.items():
             columns |= {
-                title: scores.tolist() for title, scores in _score_segments(name, metric, preds, target).items()
+                title: scores.tolist() for title, scores in _score_segments(name, metric, preds, target, groups).items()
             }
         if sources is not None:
             columns = {"source": _checked_sources(sources, len(hypotheses)), **columns}
@@ -205,16 +212,23 @@ def _checked_sources(sources: Sequence[str | None], segments: int) -> list[str]:
     return ["" if source is None else source for source in listed]
 
 
-def _score_segments(name: str, metric: Any, preds: Hypotheses, target: References) -> dict[str, Tensor]:
+def _score_segments(name: str, metric: Any, preds: Hypotheses, target: References, groups: Any) -> dict[str, Tensor]:
     """Return the scores of each segment, by titles that begin with ``name``."""
     if is_ours(metric):
         scorer: Scorer = metric.scorer.segment_scorer()
-        values = scorer.name_values(scorer.score_batch(preds, target, is_first=False))
+        grouping: Grouping = whole_metric(metric).grouping
+        if grouping.scorers:
+            batch, _ = count_each_group(grouping, preds, target, groups, is_first=False)
+            scores = scorer.score(scorer.add_up(batch))
+        else:
+            scores = scorer.score_batch(preds, target, is_first=False)
+        values = scorer.name_values(scores)
         titles = {title: name if len(scorer.titles) == 1 else f"{name}_{title}" for title in scorer.titles}
         return {titles[title]: to_tensor(values[value]) for title, value in scorer.titles.items()}
     function, operands = _arithmetic(metric)
     arguments = [
-        _score_segments(name, operand, preds, target)[name] if _parts(operand) else operand for operand in operands
+        _score_segments(name, operand, preds, target, groups)[name] if _parts(operand) else operand
+        for operand in operands
     ]
     return {name: function(*arguments)}
 

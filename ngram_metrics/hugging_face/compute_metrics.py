@@ -197,7 +197,8 @@ class ComputeMetrics:
                 raise type(error)(f"{error} ({advice})") from error
             raise
         if self._outputs is not None:
-            self._outputs.add(preds, target, None if self.sources is None else self.sources[rows])
+            columns = [None if column is None else column[rows] for column in (self.sources, self.groups)]
+            self._outputs.add(preds, target, *columns)
         self._counted = rows.stop
 
     def _values(self) -> dict[str, float]:

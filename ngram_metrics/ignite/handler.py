@@ -85,8 +85,11 @@ class ScoresHandler:
 
     def _add(self, engine: Engine) -> None:
         output: Any = self._output_transform(engine.state.output)
-        pair = (output["y_pred"], output["y"], output.get("source")) if isinstance(output, Mapping) else output[:2]
-        self._outputs.add(*pair)
+        if isinstance(output, Mapping):
+            self._outputs.add(output["y_pred"], output["y"], output.get("source"), output.get("groups"))
+        else:
+            preds, target, *groups = output
+            self._outputs.add(preds, target, groups=groups[0] if groups else None)
 
     def _finish(self, engine: Engine) -> None:
         """Join the segments of all processes, and write the outputs."""

@@ -7,7 +7,7 @@ import inspect
 import operator
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sized
 from typing import Any, Literal, NoReturn, TypeAlias, TypeVar, cast, get_args
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -29,6 +29,7 @@ from ngram_metrics._core.scoring.exchange import (
     pack,
     unpack,
 )
+from ngram_metrics._core.scoring.groups import Grouping
 from ngram_metrics._core.scoring.items import Item, computes_several, is_scored_value
 from ngram_metrics._core.scoring.scorer import Scorer, rename_values
 from ngram_metrics._core.text.input_types import Hypotheses, References
@@ -147,10 +148,10 @@ class IgniteMetric(CountingMetric, Metric):
         device: str | torch.device,
         output_transform: OutputTransform,
         metrics_result_mode: ResultMode = "both",
-        groups: Sequence[str] = (),
+        grouping: Grouping | None = None,
     ) -> None:
         check_choice("metrics_result_mode", metrics_result_mode, get_args(ResultMode))
-        self._begin(scorer, confidence, groups)
+        self._begin(scorer, confidence, grouping)
         self.device = torch.device(device)
         self._scores_no_data = False
         self._returns_tensors = scorer.average == "none"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from typing_extensions import Unpack
@@ -11,7 +11,7 @@ from ngram_metrics._core.metrics.bleu import BleuOptions, make_bleu
 from ngram_metrics._core.metrics.chrf import ChrfOptions, make_chrf
 from ngram_metrics._core.metrics.overlap import OverlapOptions, make_overlap
 from ngram_metrics._core.metrics.rouge import RougeOptions, make_rouge
-from ngram_metrics._core.scoring.groups import checked_groups, checked_scorer
+from ngram_metrics._core.scoring.groups import checked_grouping
 from ngram_metrics._core.scoring.items import whole_metric
 from ngram_metrics._core.scoring.scorer import Metric
 from ngram_metrics.ignite.metric import (
@@ -127,24 +127,23 @@ class GroupedMetric(IgniteMetric):
 
     ``update`` takes ``(y_pred, y, groups)``, or a dict of these. If the engine returns the dict, other metrics can be
     attached too: they ignore ``groups``. ``metric`` is a metric of this module or of ``ngram_metrics``, or a value of
-    one.
+    one, or a mapping of labels to such metrics, which may differ in options for text.
     """
 
     required_output_keys = ("y_pred", "y", "groups")
 
     def __init__(
         self,
-        metric: Metric,
-        groups: Sequence[str],
+        metric: Metric | Mapping[str, Metric],
+        groups: Sequence[str] | None = None,
         output_transform: OutputTransform = unchanged,
         *,
         metrics_result_mode: ResultMode = "both",
     ) -> None:
-        scorer = checked_scorer(metric)
-        labels = checked_groups(groups)
-        device = whole_metric(metric).device
-        super().__init__(scorer, None, device, output_transform, metrics_result_mode, labels)
-        self._repr = f"{metric!r}, {list(self.groups)}"
+        first, grouping = checked_grouping(metric, groups)
+        device = whole_metric(first).device
+        super().__init__(first.scorer, None, device, output_transform, metrics_result_mode, grouping)
+        self._repr = f"{metric!r}, {list(self.groups)}" if groups is not None else repr(metric)
 
     def __repr__(self) -> str:
         """Show the metric and the labels."""

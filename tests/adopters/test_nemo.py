@@ -29,6 +29,18 @@ def test_the_score_is_that_of_the_words_of_all_languages():
     assert [*values.values()] == [theirs.counts, theirs.totals, theirs.sys_len, theirs.ref_len]
 
 
+def test_each_language_has_the_score_of_sacrebleu():
+    recipe = run_recipe("NeMo")
+    language = {"13a": "en", "zh": "zh"}
+    for name, hypothesis, reference in TEXTS:
+        recipe["update"]([hypothesis], [reference], [language[name]])
+    values = recipe["bleu_of_languages"].compute()
+    for name, label in language.items():
+        hypotheses, references = ([texts[side] for rule, *texts in TEXTS if rule == name] for side in (0, 1))
+        theirs = BLEU(tokenize=name).corpus_score(hypotheses, [references])
+        assert values[f"bleu_{label}"].item() == pytest.approx(theirs.score / 100, rel=1e-12)
+
+
 def test_the_score_is_nemos_within_float32():
     """``BLEU.update`` of nemo/collections/asr/metrics/bleu.py of NeMo 2.6 calls torchmetrics for each segment."""
     matches, totals = torch.zeros(4), torch.zeros(4)

@@ -252,6 +252,21 @@ def test_groups_are_those_of_the_data_set_batch_by_batch(tokenizer, prediction):
         assert values["bleu"] == pytest.approx(bleu_score(TEXTS, REFERENCES).item())
 
 
+def test_each_group_of_the_data_set_is_read_by_its_own_options(tokenizer, prediction, tmp_path):
+    languages = ["de", "fr", "de"]
+    metric = GroupedMetric({"de": ChrF(), "fr": ChrF(lowercase=True)})
+    scores = ComputeMetrics({"chrf": metric}, tokenizer, groups=languages, outputs=tmp_path)
+    trainer = trainer_of()
+    scores.attach(trainer)
+    values = scores(prediction)
+    of_french = chrf_score(TEXTS[1:2], REFERENCES[1:2], lowercase=True, average="none").item()
+    assert values["chrf_de"] == pytest.approx(chrf_score(TEXTS[::2], REFERENCES[::2]).item())
+    assert values["chrf_fr"] == pytest.approx(of_french)
+    trainer.finish()
+    lines = next(tmp_path.rglob("*.jsonl")).read_text(encoding="utf-8").splitlines()
+    assert json.loads(lines[1])["chrf"] == pytest.approx(of_french)
+
+
 def test_wrong_options_are_told(tokenizer, prediction):
     with pytest.warns(UserWarning, match=r"samples and outputs are not written: call attach\(trainer\) first"):
         ComputeMetrics(ChrF(), tokenizer, samples=1)(prediction)

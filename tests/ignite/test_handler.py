@@ -1,5 +1,6 @@
 """ScoresHandler on an engine of ignite: what its loggers are given of each run."""
 
+import json
 import sys
 import types
 from pathlib import Path
@@ -10,8 +11,9 @@ import pytest
 import sacrebleu
 from logged import COLUMNS, events, expected, samples_of, texts
 
+import ngram_metrics
 from ngram_metrics import evaluate
-from ngram_metrics.functional import chrf_score
+from ngram_metrics.functional import bleu_score, chrf_score
 
 pytest.importorskip("ignite", reason="the classes for ignite are tested")
 
@@ -66,6 +68,33 @@ def test_tensorboard_has_values_intervals_signatures_and_samples_each_epoch(tmp_
         assert run["chrf"] == pytest.approx(float(chrf_score(WRITTEN[epoch], REFERENCES)))
         assert samples_of(text) == expected(WRITTEN[epoch], REFERENCES, 2)
         assert "- chrf: `nrefs:1|bs:1000|seed:12345|avg:micro|unit:text|" in text
+
+
+@pytest.mark.parametrize("as_dict", [True, False])
+def test_each_group_of_an_engine_is_read_by_its_own_options(tmp_path: Path, as_dict: bool):
+    columns = {
+        "y_pred": ["The cat sat on a mat.", "房子是空的。"],
+        "y": ["The cat sat on the mat.", "这座房子是空的。"],
+        "groups": ["en", "zh"],
+    }
+    evaluator = Engine(lambda engine, batch: batch)
+    metric = GroupedMetric({"en": ngram_metrics.Bleu(), "zh": ngram_metrics.Bleu(tokenizer="zh")})
+    metric.attach(evaluator, "bleu")
+    ScoresHandler(evaluator, {"bleu": metric}, outputs=tmp_path, global_step_transform=lambda engine, event: 1)
+    values = evaluator.run([columns if as_dict else tuple(columns.values())]).metrics
+    english, chinese = zip(columns["y_pred"], columns["y"], strict=True)
+    scores = {
+        "en": bleu_score(*english).item(),
+        "zh": bleu_score(*chinese, tokenizer="zh").item(),
+    }
+    assert values["bleu"] == {
+        "bleu_en": pytest.approx(scores["en"]),
+        "bleu_zh": pytest.approx(scores["zh"]),
+        "bleu_mean": pytest.approx(sum(scores.values()) / 2),
+    }
+    (file,) = tmp_path.rglob("*.jsonl")
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert lines[1]["bleu"] == pytest.approx(bleu_score(*chinese, tokenizer="zh", average="none").item())
 
 
 def test_each_run_writes_all_segments_to_a_file_that_evaluate_reads(tmp_path: Path):

@@ -7,7 +7,7 @@ A class of a framework calls ``_begin`` in its constructor, replaces ``_counts``
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, ClassVar
 
@@ -25,11 +25,23 @@ from ngram_metrics._core.basics.tensors import (
     to_tensor,
 )
 from ngram_metrics._core.scoring.counts import Counts
-from ngram_metrics._core.scoring.groups import TOTALS, add_up_groups, group_indices, select_groups
+from ngram_metrics._core.scoring.groups import (
+    Grouping,
+    add_up_groups,
+    count_each_group,
+    group_indices,
+    select_groups,
+)
 from ngram_metrics._core.scoring.paired import interval_ends
 from ngram_metrics._core.scoring.resampling import ENDS, SEED
 from ngram_metrics._core.scoring.scorer import Scorer, Value
-from ngram_metrics._core.scoring.settings import Settings, describe_unequal, format_references, show_changed
+from ngram_metrics._core.scoring.settings import (
+    Settings,
+    describe_unequal,
+    format_references,
+    join_signatures,
+    show_changed,
+)
 from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.messages import warn_user
 
@@ -44,6 +56,8 @@ class CountingMetric:
     confidence: float | None
     #: The labels of groups that are counted separately; empty for a metric without groups.
     groups: tuple[str, ...]
+    #: These groups, and how each is read.
+    grouping: Grouping
     #: What follows the name of each value in the dict that ``compute`` returns.
     suffixes: tuple[str, ...]
     #: Where the counts are.
@@ -53,17 +67,18 @@ class CountingMetric:
     #: The counts of no batch.
     _empty: Counts
 
-    def _begin(self, scorer: Scorer, confidence: float | None = None, groups: Sequence[str] = ()) -> None:
+    def _begin(self, scorer: Scorer, confidence: float | None = None, grouping: Grouping | None = None) -> None:
         """Set everything but the counts, or raise TypeError or ValueError for a bad level of confidence."""
         self.confidence = checked_confidence(confidence, scorer.average)
         self.scorer = scorer
-        self.groups = tuple(groups)
-        if groups:
-            self.suffixes = tuple(f"_{label}" for label in (*groups, *TOTALS))
+        self.grouping = grouping or Grouping()
+        self.groups = self.grouping.labels
+        if self.groups:
+            self.suffixes = self.grouping.suffixes
         else:
             self.suffixes = ("",) if confidence is None else ("", *ENDS)
         # The last group has the segments whose index is out of range.
-        self._empty = scorer.no_counts(len(groups) + 1 if groups else None, confidence is not None)
+        self._empty = scorer.no_counts(len(self.groups) + 1 if self.groups else None, confidence is not None)
 
     @property
     def average(self) -> Average:
@@ -74,7 +89,7 @@ class CountingMetric:
         """Return everything that must be equal before counts are joined, by name."""
         kept = "sums" if self._empty.rows is None else "the counts of each segment"
         settings = {"class": type(self).__name__, **self.scorer.settings(), "kept": kept}
-        return {**settings, "groups": self.groups} if self.groups else settings
+        return {**settings, **self.grouping.settings()} if self.groups else settings
 
     def _refuse_other_settings(self, differences: str = "") -> None:
         raise ValueError(
@@ -111,18 +126,26 @@ class CountingMetric:
     def _add_batch(self, preds: Hypotheses, target: References, groups: Any) -> Counts:
         """Return the counts with those of a batch, or raise TypeError or ValueError."""
         counts = self._counts
-        counted = self.scorer.count_batch(preds, target, is_first=counts.kind is None)
+        is_first = counts.kind is None
         if self.groups:
-            indices = group_indices(groups, self.groups, counted.segments)
-            batch = add_up_groups(self.scorer, counted, indices, len(self.groups) + 1)
+            batch = self._count_groups(preds, target, groups, is_first)
         else:
-            batch = self.scorer.add_up(counted, counts.rows is not None)
+            batch = self.scorer.add_up(self.scorer.count_batch(preds, target, is_first), counts.rows is not None)
         # The numbers of segments tell where counts are: they are integers, which any device has.
         if not (isinstance(counts.segments, np.ndarray) and isinstance(batch.segments, np.ndarray)):
             batch = self._send(batch)
             if type(batch.segments) is not type(counts.segments):
                 counts = self._send(counts)  # before the first and after the last compiled update on a CPU
         return counts.merge(batch)
+
+    def _count_groups(self, preds: Hypotheses, target: References, groups: Any, is_first: bool) -> Counts:
+        """Return the sums of each group of a batch."""
+        if self.grouping.scorers:
+            counted, indices = count_each_group(self.grouping, preds, target, groups, is_first)
+        else:
+            counted = self.scorer.count_batch(preds, target, is_first)
+            indices = group_indices(groups, self.groups, counted.segments)
+        return add_up_groups(self.scorer, counted, indices, len(self.groups) + 1)
 
     def _send(self, counts: Counts) -> Counts:
         """Return counts where those of this metric are."""
@@ -155,7 +178,7 @@ class CountingMetric:
         return {name + suffix: of_suffix[suffix][name] for name in self.scorer.values for suffix in self.suffixes}
 
     def _group_values(self, counts: Counts) -> dict[str, Tensor]:
-        """Return the values of each group, their mean, and the value of all segments."""
+        """Return the values of each group, their mean, and the value of all segments if all are read alike."""
         outside = 0 if getattr(counts.segments, "is_meta", False) else int(counts.segments[-1])
         if outside:
             raise ValueError(f"{outside} indices of groups are out of range: expected 0 to {len(self.groups) - 1}")
@@ -163,8 +186,10 @@ class CountingMetric:
         whole = select_groups(counts, lambda sums: sums.sum(0))
         self.scorer.warn_of_score(whole)
         scores = self._move_scores(self.scorer.score(labelled))
-        total = self._move_scores(self.scorer.score(whole))
-        scores = torch.cat((scores, scores.nanmean(0, keepdim=True), total[None]))
+        parts = [scores, scores.nanmean(0, keepdim=True)]
+        if not self.grouping.scorers:
+            parts.append(self._move_scores(self.scorer.score(whole))[None])
+        scores = torch.cat(parts)
         return {
             name + suffix: value
             for name, values in self.scorer.name_values(scores).items()
@@ -187,8 +212,18 @@ class CountingMetric:
         return True
 
     def details(self) -> dict[str, Tensor]:
-        """Return the parts of the corpus score by name, from the sums over all segments, for any ``average``."""
+        """Return the parts of the corpus score by name, from the sums over all segments, for any ``average``.
+
+        If each group is read by its own options, they are those of each group, such as ``matches_de``.
+        """
         row = self._joined().row
+        if self.grouping.scorers:
+            parts = self.scorer.parts(row[:-1])
+            return {
+                f"{name}_{label}": to_tensor(part)[index]
+                for name, part in parts.items()
+                for index, label in enumerate(self.groups)
+            }
         parts = self.scorer.parts(to_array(to_tensor(row.reshape(-1, row.shape[-1]).sum(0))))
         return {name: to_tensor(part) for name, part in parts.items()}
 
@@ -208,7 +243,11 @@ class CountingMetric:
     def _sign(self, counts: Counts) -> str:
         negative, most = counts.reference_range.tolist()
         draws = {} if self.confidence is None else {"bs": str(RESAMPLES), "seed": str(SEED)}
-        return self.scorer.signature(format_references(-negative, most), counts.kind or "?", draws)
+        references, kind = format_references(-negative, most), counts.kind or "?"
+        if self.grouping.scorers:
+            scorers = zip(self.groups, self.grouping.scorers, strict=True)
+            return join_signatures({label: scorer.signature(references, kind, draws) for label, scorer in scorers})
+        return self.scorer.signature(references, kind, draws)
 
     def has_one_reference(self) -> bool:
         """Return whether each segment of all processes has exactly one reference."""

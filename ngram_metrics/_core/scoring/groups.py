@@ -1,9 +1,12 @@
-"""Sums over the segments of groups such as languages, which ``GroupedMetric`` adds to its states."""
+"""Sums over the segments of groups such as languages, which ``GroupedMetric`` adds to its states.
+
+Groups are read alike, or each by options for text of its own, such as the tokenizer of its language.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -11,18 +14,50 @@ from torch import Tensor
 
 from ngram_metrics._core.basics.arrays import Array, counts_in_torch
 from ngram_metrics._core.basics.option_checks import whole_number
-from ngram_metrics._core.basics.tensors import copy_to, to_array, to_tensor
+from ngram_metrics._core.basics.tensors import call_outside_graphs, copy_to, to_array, to_tensor
 from ngram_metrics._core.scoring.counts import Counts
 from ngram_metrics._core.scoring.items import whole_metric
 from ngram_metrics._core.scoring.scorer import CountedBatch, Scorer, scorer_of
+from ngram_metrics._core.scoring.settings import name_unequal, show
+from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.labels import checked_labels, list_sequence
 from ngram_metrics._core.text.messages import shortened
+from ngram_metrics._core.text.segments import Segments
 
 #: The suffixes of two more values: the mean of the groups' scores, and the score of all segments.
 TOTALS = ("mean", "all")
+#: The options that may differ between the metrics of groups: how text becomes tokens.
+TEXT_OPTIONS = ("tokenizer", "lowercase", "use_stemmer", "normalizer", "sentence_splitter")
 
 
-def checked_groups(groups: Any) -> tuple[str, ...]:
+class Grouping(NamedTuple):
+    """The groups of a metric, and how each is read.
+
+    Attributes:
+        labels: the labels of the groups.
+        scorers: the metric of each group, which differ in ``TEXT_OPTIONS`` only; empty if all groups are read alike.
+    """
+
+    labels: tuple[str, ...] = ()
+    scorers: tuple[Scorer, ...] = ()
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """What follows the name of each value. Segments that are read in several ways have no score together."""
+        totals = TOTALS[:1] if self.scorers else TOTALS
+        return tuple(f"_{label}" for label in (*self.labels, *totals))
+
+    def settings(self) -> dict[str, object]:
+        """Return what must be equal before counts are joined, by name."""
+        settings: dict[str, object] = {"groups": self.labels}
+        if self.scorers:
+            options = [option for option in TEXT_OPTIONS if option in self.scorers[0].settings()]
+            for label, scorer in zip(self.labels, self.scorers, strict=True):
+                settings |= {f"{option} of {label}": scorer.settings()[option] for option in options}
+        return settings
+
+
+def _checked_labels(groups: Any) -> tuple[str, ...]:
     """Return the labels of groups, or raise TypeError or ValueError for a bad label or one that occurs twice."""
     labels = list_sequence("groups", groups, 'a list of labels, such as ["de", "fr"]')
     for label in labels:
@@ -99,12 +134,109 @@ def select_groups(counts: Counts, select: Callable[[Array], Array]) -> Counts:
     )
 
 
-def checked_scorer(metric: Any) -> Scorer:
+def count_each_group(
+    grouping: Grouping, preds: Hypotheses, target: References, groups: Any, is_first: bool = True
+) -> tuple[CountedBatch, Tensor]:
+    """Count a batch, each text by the metric of its group.
+
+    Returns:
+        The counts of the batch, and the index of each segment's group, ``(segments,)``.
+
+    Raises:
+        TypeError: indices on a device, which cannot be read without waiting for it.
+        TypeError, ValueError: the errors of ``Scorer.count_batch`` and of ``group_indices``.
+    """
+    if isinstance(groups, Tensor) and counts_in_torch(groups):
+        raise TypeError(
+            f"groups is a tensor on {groups.device}: expected labels, or indices on the CPU, because each group is "
+            "read by its own options"
+        )
+    return call_outside_graphs(_count_each_group, grouping, preds, target, groups, is_first)
+
+
+def _count_each_group(
+    grouping: Grouping, preds: Hypotheses, target: References, groups: Any, is_first: bool
+) -> tuple[CountedBatch, Tensor]:
+    scorer = grouping.scorers[0]
+    segments = scorer.reader.find_segments(preds, target, is_first)
+    indices = group_indices(groups, grouping.labels, len(segments.hypotheses))
+    if not isinstance(segments, Segments) or segments.kind != "text" or not segments.hypotheses:
+        for other in grouping.scorers:
+            other.reader.check_text_options(segments.kind)
+        return scorer.count_segments(segments, is_first), indices  # tokens and ids are read alike
+    index_of_each = to_array(indices)
+    parts = []
+    places = []
+    for index in np.unique(index_of_each):
+        positions = np.flatnonzero(index_of_each == index)
+        parts.append(grouping.scorers[index].count_segments(segments.select(positions.tolist()), is_first))
+        places.append(positions)
+    order = np.argsort(np.concatenate(places))
+    return CountedBatch(
+        rows=np.concatenate([part.rows for part in parts])[order],
+        kind=segments.known_kind,
+        reference_range=np.max([part.reference_range for part in parts], 0),
+    ), indices
+
+
+def checked_grouping(metric: Any, groups: Any, shared: Sequence[str] = ("device",)) -> tuple[Any, Grouping]:
+    """Return a metric and its groups, from the two arguments of a ``GroupedMetric``.
+
+    ``shared`` names attributes in which the metrics of a mapping may not differ. The first of them is returned.
+
+    Raises:
+        TypeError, ValueError: a metric that cannot be counted by groups, a bad label, metrics of a mapping that differ
+            in more than options for text, or ``groups`` beside a mapping.
+    """
+    if not isinstance(metric, Mapping):
+        if groups is None:
+            raise TypeError("groups is missing: expected the labels of the groups, or a mapping of labels to metrics")
+        _checked_scorer(metric, "metric")
+        return metric, Grouping(_checked_labels(groups))
+    if groups is not None:
+        raise TypeError(f"metric is a mapping of labels to metrics: expected no groups, got {shortened(groups)}")
+    labels = _checked_labels(list(metric))
+    scorers = tuple(_checked_scorer(metric[label], f"the metric of {label!r}") for label in labels)
+    _refuse_other_options(metric, shared)
+    return metric[labels[0]], Grouping(labels, scorers)
+
+
+def _checked_scorer(metric: Any, name: str) -> Scorer:
     """Return the scorer of a metric that can be counted by groups, or raise TypeError or ValueError."""
-    scorer = scorer_of(metric, "metric")
+    try:
+        scorer = scorer_of(metric, name)
+    except TypeError as error:
+        raise TypeError(f"{error}, whose counts can be added up by groups") from None
     whole = whole_metric(metric)
     if scorer.average == "none" or whole.confidence is not None:
-        raise ValueError(f"the metric {metric!r}: expected average 'micro' or 'macro', and no confidence")
+        raise ValueError(
+            f"{name} is {metric!r}: expected average 'micro' or 'macro', and no confidence, because only the sums of "
+            "each group are kept"
+        )
     if whole.groups:
-        raise ValueError(f"the metric {metric!r} has groups: expected one without")
+        raise ValueError(f"{name} is {metric!r}, which has groups: expected one without")
     return scorer
+
+
+def _refuse_other_options(metrics: Mapping[str, Any], shared: Sequence[str]) -> None:
+    """Raise ValueError if the metrics of two groups differ in more than options for text."""
+    first_label, *labels = metrics
+    first = _describe(metrics[first_label], shared)
+    for label in labels:
+        other = _describe(metrics[label], shared)
+        unequal = [name for name in name_unequal(first, other) if name not in TEXT_OPTIONS]
+        if unequal:
+            name = unequal[0]
+            values = [show(described[name]) if name in described else "missing" for described in (first, other)]
+            raise ValueError(
+                f"{name} is {values[0]} for {first_label!r} and {values[1]} for {label!r}: expected metrics that "
+                f"differ only in options for text: {', '.join(TEXT_OPTIONS)}"
+            )
+
+
+def _describe(metric: Any, shared: Sequence[str]) -> dict[str, object]:
+    """Return everything but the counts of a metric, by name."""
+    whole = whole_metric(metric)
+    of_framework = {name: getattr(whole, name, None) for name in shared}
+    described = {"class": type(whole).__name__, "values": tuple(metric.scorer.values)}
+    return {**described, **metric.scorer.settings(), **of_framework}

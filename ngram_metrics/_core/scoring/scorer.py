@@ -21,11 +21,13 @@ from ngram_metrics._core.scoring.settings import format_signature
 from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._core.text.messages import type_name
 from ngram_metrics._core.text.reader import Reader
-from ngram_metrics._core.text.segments import Kind
+from ngram_metrics._core.text.segments import Kind, PaddedSegments, Segments
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
+
+    from ngram_metrics._core.text.reader import Batches
 
 #: What ``compute`` returns: a score, or values by name.
 Value: TypeAlias = "Tensor | dict[str, Tensor]"
@@ -93,6 +95,13 @@ class Scorer:
         ``is_first`` says whether it is the first batch: some warnings look at the texts of no other.
         """
         segments, batches = self.reader.read(preds, target, is_first)
+        return self._count(segments, batches)
+
+    def count_segments(self, segments: Segments | PaddedSegments, is_first: bool = True) -> CountedBatch:
+        """Count checked segments, or raise the errors of ``Reader.encode``."""
+        return self._count(segments, self.reader.encode(segments, is_first))
+
+    def _count(self, segments: Segments | PaddedSegments, batches: Batches) -> CountedBatch:
         rows = self.measure.layout.pack(self.measure.statistics(batches))
         reference_range = batches[0].reference_range()
         return CountedBatch(rows, segments.known_kind, reference_range, segments.leading_shape, segments.device)

@@ -232,6 +232,25 @@ def format_signature(settings: Settings, kind: str, references: str, draws: Mapp
     return "|".join(f"{name}:{text}" for name, text in fields.items())
 
 
+def join_signatures(signatures: Mapping[str, str]) -> str:
+    """Return one signature for the signatures of metrics by label.
+
+    A field that differs has the value of each label: ``tok:de=13a,zh=zh``.
+    """
+    metrics = {
+        label: dict(field.split(":", 1) for field in signature.split("|")) for label, signature in signatures.items()
+    }
+    names = dict.fromkeys(name for fields in metrics.values() for name in fields)
+    joined = []
+    for name in names:
+        values = {label: fields[name] for label, fields in metrics.items() if name in fields}
+        if len(values) == len(metrics) and len(set(values.values())) == 1:
+            joined.append(f"{name}:{next(iter(values.values()))}")
+        else:
+            joined.append(f"{name}:{','.join(f'{label}={value}' for label, value in values.items())}")
+    return "|".join(joined)
+
+
 def _name_tokenizer(settings: Settings) -> dict[str, str]:
     """Return the name of the tokenizer, ``tok``, and the version of its package; empty without this option."""
     if "tokenizer" not in settings:

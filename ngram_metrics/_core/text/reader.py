@@ -139,10 +139,15 @@ class Reader(ABC):
         Raises:
             TypeError, ValueError: the errors of ``input_forms.read`` and of ``encode``.
         """
+        segments = self.find_segments(preds, target, is_first)
+        return Reading(segments, self.encode(segments, is_first))
+
+    def find_segments(self, preds: Hypotheses, target: References, is_first: bool = True) -> Segments | PaddedSegments:
+        """Find the form of a batch and check it. The options for text make no difference here."""
         segments = read(preds, target, pad_ids(self.pad_id) if self.samples else None)
         if isinstance(segments, Segments) and segments.kind == "text":
             warn_of_input_form(segments.hypotheses, segments.references, segments.reference_counts, is_first)
-        return Reading(segments, self.encode(segments, is_first))
+        return segments
 
     @overload
     def encode(self, segments: Segments, is_first: bool = True) -> Sequence[Batch]: ...

@@ -33,6 +33,7 @@ class Segments(NamedTuple):
         hypothesis_counts: the number of hypotheses of each row of documents, see ``_core.text.pool_reader``;
             ``reference_counts`` may then be 0. None for other input.
         padded: whether each document was a row of a padded tensor or array, hypotheses first; empty if none was.
+        positions: the index of each segment in the batch that the user passed; None if these are all of it.
     """
 
     kind: Kind
@@ -41,6 +42,7 @@ class Segments(NamedTuple):
     reference_counts: list[int]
     hypothesis_counts: list[int] | None = None
     padded: Sequence[bool] = ()
+    positions: Sequence[int] | None = None
 
     @property
     def known_kind(self) -> Kind | None:
@@ -63,6 +65,19 @@ class Segments(NamedTuple):
     def documents(self) -> Documents:
         """The hypotheses, followed by the references."""
         return self.hypotheses + self.references
+
+    def select(self, positions: Sequence[int]) -> Segments:
+        """Return the texts of some segments. Error messages name them by their places in the whole batch."""
+        ends = list(accumulate(self.reference_counts))
+        references: Documents = []
+        for position in positions:
+            references += self.references[ends[position] - self.reference_counts[position] : ends[position]]
+        return self._replace(
+            hypotheses=[self.hypotheses[position] for position in positions],
+            references=references,
+            reference_counts=[self.reference_counts[position] for position in positions],
+            positions=positions,
+        )
 
     def interleave(self) -> tuple[Documents, Integers | None]:
         """Return the documents segment by segment, hypotheses before references, and the number of references of each.
@@ -106,8 +121,8 @@ class Segments(NamedTuple):
         is_hypothesis = index < first_reference
         if self.hypothesis_counts is None:
             if is_hypothesis:
-                return segment_name(index)
-            return name_groups(self.reference_counts)(index - first_reference)
+                return segment_name(index if self.positions is None else self.positions[index])
+            return name_groups(self.reference_counts, positions=self.positions)(index - first_reference)
         if is_hypothesis:
             return name_groups(self.hypothesis_counts, "hypothesis", "row")(index)
         return name_groups(self.reference_counts, "reference", "row")(index - first_reference)
@@ -154,13 +169,21 @@ def segment_name(index: int) -> str:
     return f"segment {index}"
 
 
-def name_groups(counts: Sequence[int], document: str = "reference", group: str = "segment") -> NameOf:
-    """Return the function that names a document for an error message, from the number of documents of each group."""
+def name_groups(
+    counts: Sequence[int],
+    document: str = "reference",
+    group: str = "segment",
+    positions: Sequence[int] | None = None,
+) -> NameOf:
+    """Return the function that names a document for an error message, from the number of documents of each group.
+
+    ``positions`` has the index by which each group is named; None if it is that of its count.
+    """
     ends = list(accumulate(counts))
 
     def name(index: int) -> str:
         group_index = bisect_right(ends, index)
         position = index - ends[group_index] + counts[group_index]
-        return f"{document} {position} of {group} {group_index}"
+        return f"{document} {position} of {group} {group_index if positions is None else positions[group_index]}"
 
     return name
