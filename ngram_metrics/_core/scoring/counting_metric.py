@@ -113,6 +113,8 @@ class CountingMetric:
         """Return whether ``torch.compile`` may record how a batch is counted."""
         if not self.scorer.reader.can_be_recorded(preds, target) or must_leave_graph(self.device):
             return False
+        if self.grouping.scorers:  # counts in NumPy, group by group
+            return False
         return groups is None or isinstance(groups, Tensor)
 
     def _count_here(self, preds: Hypotheses, target: References, groups: Any) -> None:

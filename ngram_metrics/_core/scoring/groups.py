@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ngram_metrics._core.basics.arrays import Array, counts_in_torch
 from ngram_metrics._core.basics.option_checks import whole_number
-from ngram_metrics._core.basics.tensors import call_outside_graphs, copy_to, to_array, to_tensor
+from ngram_metrics._core.basics.tensors import copy_to, to_array, to_tensor
 from ngram_metrics._core.scoring.counts import Counts
 from ngram_metrics._core.scoring.items import whole_metric
 from ngram_metrics._core.scoring.scorer import CountedBatch, Scorer, scorer_of
@@ -127,8 +127,11 @@ def add_up_groups(scorer: Scorer, batch: CountedBatch, indices: Tensor, groups: 
 
 def select_groups(counts: Counts, select: Callable[[Array], Array]) -> Counts:
     """Return counts whose sums are what ``select`` takes from the sums ``(groups, ...)``."""
+    segments = select(counts.segments)
+    if isinstance(segments, np.generic):
+        segments = np.asarray(segments)  # NumPy adds the numbers of groups to a scalar, which is no array
     return counts._replace(
-        segments=select(counts.segments),
+        segments=segments,
         row=select(counts.row),
         score_sum=None if counts.score_sum is None else select(counts.score_sum),
     )
@@ -151,12 +154,6 @@ def count_each_group(
             f"groups is a tensor on {groups.device}: expected labels, or indices on the CPU, because each group is "
             "read by its own options"
         )
-    return call_outside_graphs(_count_each_group, grouping, preds, target, groups, is_first)
-
-
-def _count_each_group(
-    grouping: Grouping, preds: Hypotheses, target: References, groups: Any, is_first: bool
-) -> tuple[CountedBatch, Tensor]:
     scorer = grouping.scorers[0]
     segments = scorer.reader.find_segments(preds, target, is_first)
     indices = group_indices(groups, grouping.labels, len(segments.hypotheses))
