@@ -80,7 +80,7 @@ class Bleu(IgniteMetric):
 
 
 class Rouge(KeyedIgniteMetric):
-    """Several variants of ROUGE for an ignite engine, see the page "Coming from another package".
+    """Several variants of ROUGE for an ignite engine, see the page "Moving from another package".
 
     Args:
         variants: orders of n-grams, 1 to 1,000, and ``"L"``; by default 1, 2, 4 and L.

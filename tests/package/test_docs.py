@@ -394,3 +394,12 @@ def test_a_line_and_the_line_that_replaces_it_give_the_same_number(old: str, new
         warnings.simplefilter("ignore")  # those of the other packages
         assert last_value(new, names) == pytest.approx(last_value(old, names), abs=1e-6)
     assert last_value(new, names) > 0.1
+
+
+def test_docstrings_name_pages_by_their_titles():
+    """The site turns such a title into a link. Its build is slow, and fails for a title that no page has."""
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    titles = {line.strip(" -").rpartition(": ")[0] for line in navigation.splitlines() if line.endswith(".md")}
+    for module in sorted((ROOT / "ngram_metrics").rglob("*.py")):
+        for title in re.findall(r'\bpage\s+"([^"]+)"', module.read_text(encoding="utf-8")):
+            assert " ".join(title.split()) in titles, named(module)
