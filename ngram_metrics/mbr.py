@@ -24,7 +24,7 @@ from ngram_metrics._core.basics.tensors import count_device, move_result, to_ten
 from ngram_metrics._core.scoring.pair_scores import make_empty, score_blocks, score_pools
 from ngram_metrics._core.scoring.scorer import Metric, scorer_of
 from ngram_metrics._core.text.foreign_values import list_column, list_on_host
-from ngram_metrics._core.text.input_types import Groups
+from ngram_metrics._core.text.input_types import Rows
 from ngram_metrics._core.text.messages import pluralize, shortened
 from ngram_metrics._core.text.pool_reader import read_pools
 
@@ -55,7 +55,7 @@ class Decoded(NamedTuple):
 
 
 @named_arguments
-def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor | list[Tensor]:
+def pairwise(metric: Utility, hypotheses: Rows, references: Rows) -> Tensor | list[Tensor]:
     """Score every hypothesis of a row against every reference of that row.
 
     Args:
@@ -86,8 +86,8 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
 @named_arguments
 def decode(
     metric: Utility,
-    hypotheses: Groups,
-    references: Groups | None = None,
+    hypotheses: Rows,
+    references: Rows | None = None,
     reference_probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None = None,
 ) -> Decoded:
     """Choose the hypothesis of each row with the highest expected utility, the first on ties.

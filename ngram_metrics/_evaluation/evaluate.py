@@ -20,15 +20,15 @@ from ngram_metrics._core.text.tokenizer_option import check_tokenizer
 from ngram_metrics._evaluation import result_tables
 from ngram_metrics._evaluation.evaluate_arguments import (
     Texts,
-    checked_groups,
+    checked_groupings,
     checked_plan,
     checked_scorers,
     checked_sources,
     checked_texts,
 )
 from ngram_metrics._evaluation.plot import plot_systems
-from ngram_metrics._evaluation.results import GroupResults, Outcome, Results
-from ngram_metrics._evaluation.system_counts import Systems, compute_outcome, count, segment_values
+from ngram_metrics._evaluation.results import Outcome, ResultsByGroup, ResultsBySystem
+from ngram_metrics._evaluation.system_counts import CountsBySystem, compute_outcome, count, segment_values
 
 if TYPE_CHECKING:
     import pandas
@@ -54,11 +54,11 @@ class Evaluation:
     page "Compare several systems".
     """
 
-    def __init__(self, systems: Systems, outcome: Outcome, texts: Texts) -> None:
+    def __init__(self, systems: CountsBySystem, outcome: Outcome, texts: Texts) -> None:
         self._systems, self._outcome, self._texts = systems, outcome, texts
 
     @property
-    def results(self) -> Results:
+    def results(self) -> ResultsBySystem:
         """The results by the names of systems and values, the baseline first: ``results[system][value].score``.
 
         A value has the name of its metric. ROUGE has a value for each of its keys, named after the key. Its score is
@@ -67,7 +67,7 @@ class Evaluation:
         return self._outcome.results
 
     @property
-    def groups(self) -> GroupResults:
+    def groups(self) -> ResultsByGroup:
         """The results of each group as a corpus of its own: ``groups[label][system][value]``, without p-values.
 
         For a mapping of groupings ``groups[name][label][system][value]``; empty without ``groups=``. A grouping with
@@ -308,7 +308,7 @@ def evaluate(
     scorers = checked_scorers(metrics)
     texts = checked_texts(systems, references, baseline)
     plan = checked_plan(confidence, test, correction, seed, clusters, texts)
-    labels = checked_groups(groups, texts)
+    labels = checked_groupings(groups, texts)
     for name, segments in texts.systems.items():
         if warn_of_other_form(segments, texts.references, f"system {name!r}, segment"):
             break

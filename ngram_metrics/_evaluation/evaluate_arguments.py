@@ -21,7 +21,7 @@ from ngram_metrics._core.text.messages import pluralize, shortened, type_name, v
 from ngram_metrics._evaluation import DEFAULT_METRICS
 from ngram_metrics._evaluation.files import read_outputs
 from ngram_metrics._evaluation.result_tables import cell_text, label_text
-from ngram_metrics._evaluation.results import ComparisonPlan, Grouping
+from ngram_metrics._evaluation.results import ComparisonPlan, Groupings
 
 #: The columns of ``Evaluation.segments`` before the values.
 _SEGMENT_COLUMNS = ("segment", "system")
@@ -132,7 +132,7 @@ def checked_plan(
     return ComparisonPlan(level, test, correction, checked_seed(seed), numbers)
 
 
-def checked_groups(groups: object, texts: Texts) -> Grouping:
+def checked_groupings(groups: object, texts: Texts) -> Groupings:
     """Return the label of each segment by the name of a grouping. Labels without a name have None.
 
     Two labels that look the same when written also raise ValueError: JSON would lose one of them.

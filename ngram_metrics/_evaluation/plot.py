@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ngram_metrics._core.basics.plots import Curve, Row, draw_curves, draw_rows, mark_best
 from ngram_metrics._evaluation.result_tables import DIGITS
-from ngram_metrics._evaluation.results import Results
+from ngram_metrics._evaluation.results import ResultsBySystem
 from ngram_metrics._evaluation.steps import find_steps
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def plot_systems(results: Results, systems: Sequence[str], value: str, ax: Axes | None) -> tuple[Figure, Axes]:
+def plot_systems(results: ResultsBySystem, systems: Sequence[str], value: str, ax: Axes | None) -> tuple[Figure, Axes]:
     """Draw a value of the systems in this order: a curve over the steps of a training, or a row for each system."""
     rows = []
     for system in systems:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ngram_metrics._core.metrics.registry import REGISTRY
 from ngram_metrics._core.text.messages import pluralize, visible
-from ngram_metrics._evaluation.results import MOST_GROUPS, SIGNIFICANT, Outcome, Result, Results
+from ngram_metrics._evaluation.results import MOST_GROUPS, SIGNIFICANT, Outcome, Result, ResultsBySystem
 
 #: The default digits of scores after the decimal point.
 DIGITS = 2
@@ -198,7 +198,7 @@ def format_p_value(result: Result) -> str:
 
 def list_rows(outcome: Outcome) -> Iterator[tuple[str, str, str, Result]]:
     """Yield group, system, value and result. All segments come first, as group "", then groups like ``domain=news``."""
-    parts: list[tuple[str, Results]] = [("", outcome.results)]
+    parts: list[tuple[str, ResultsBySystem]] = [("", outcome.results)]
     for name, groups in outcome.grouped.items():
         prefix = "" if name is None else f"{name}="
         parts += [(prefix + label_text(label), results) for label, results in groups.items()]

@@ -12,7 +12,7 @@ from ngram_metrics._core.counting.batch import Integers
 from ngram_metrics._core.scoring.paired import Correction, Test
 
 #: The label of each segment by the name of a grouping. Labels without a name have None.
-Grouping: TypeAlias = Mapping[str | None, Sequence[Hashable]]
+Groupings: TypeAlias = Mapping[str | None, Sequence[Hashable]]
 #: A grouping with more labels, such as an id, is not scored.
 MOST_GROUPS = 50
 #: A difference with a smaller p-value is significant.
@@ -71,9 +71,9 @@ class Result(NamedTuple):
 
 
 #: The results of systems by the names of systems and values.
-Results: TypeAlias = dict[str, dict[str, Result]]
-#: The results of groups: ``Results`` by label, or by the name of a grouping and label.
-GroupResults: TypeAlias = dict[Any, Any]
+ResultsBySystem: TypeAlias = dict[str, dict[str, Result]]
+#: The results of groups: ``ResultsBySystem`` by label, or by the name of a grouping and label.
+ResultsByGroup: TypeAlias = dict[Any, Any]
 
 
 class ComparisonPlan(NamedTuple):
@@ -101,11 +101,11 @@ class Outcome:
     """All results of systems on the same segments."""
 
     #: The results by the names of systems and values; the first system is the baseline.
-    results: Results
+    results: ResultsBySystem
     #: The label of each segment by the name of a grouping.
-    grouping: Grouping
+    grouping: Groupings
     #: The results of each group by the name of its grouping. Groupings of many labels are left out.
-    grouped: dict[str | None, dict[Hashable, Results]]
+    grouped: dict[str | None, dict[Hashable, ResultsBySystem]]
     #: The signatures by the names of metrics.
     signatures: dict[str, str]
     #: The names of the references.
@@ -113,7 +113,7 @@ class Outcome:
     plan: ComparisonPlan
 
     @property
-    def groups(self) -> GroupResults:
+    def groups(self) -> ResultsByGroup:
         """The results of each group, by the name of its grouping if that has one."""
         return self.grouped.get(None, self.grouped)
 

@@ -17,7 +17,7 @@ from ngram_metrics._core.scoring.scorer import Scorer
 from ngram_metrics._core.scoring.settings import format_references
 from ngram_metrics._core.text.messages import numbered_from
 from ngram_metrics._evaluation.evaluate_arguments import Texts
-from ngram_metrics._evaluation.results import MOST_GROUPS, ComparisonPlan, Grouping, Outcome, Result, Results
+from ngram_metrics._evaluation.results import MOST_GROUPS, ComparisonPlan, Groupings, Outcome, Result, ResultsBySystem
 
 #: Segments that are counted at a time. The progress bar moves after each part.
 _SEGMENTS_AT_ONCE = 2048
@@ -50,7 +50,7 @@ class SystemCounts(NamedTuple):
 
 
 #: The counts of each system for the same metrics; the first system is the baseline.
-Systems: TypeAlias = Mapping[str, Sequence[SystemCounts]]
+CountsBySystem: TypeAlias = Mapping[str, Sequence[SystemCounts]]
 #: What draws say of scores, ``low``, ``high`` and ``standard_error``, by the names of values; empty without draws.
 Spread: TypeAlias = Mapping[str, Mapping[str, Floats]]
 
@@ -87,7 +87,7 @@ def count(
 
 
 def compute_outcome(
-    systems: Systems, names: Sequence[str], texts: Texts, plan: ComparisonPlan, grouping: Grouping
+    systems: CountsBySystem, names: Sequence[str], texts: Texts, plan: ComparisonPlan, grouping: Groupings
 ) -> Outcome:
     """Return all results. ``names`` has the names of the metrics."""
     results = _compute_results(systems, plan, plan.test)
@@ -106,11 +106,11 @@ def compute_outcome(
     return Outcome(results, grouping, grouped, signatures, texts.names, plan)
 
 
-def _compute_results(systems: Systems, plan: ComparisonPlan, test: Test | None = None) -> Results:
+def _compute_results(systems: CountsBySystem, plan: ComparisonPlan, test: Test | None = None) -> ResultsBySystem:
     """Return the results. Without ``test`` there are no p-values."""
     baseline, *others = systems
     spreads = _compute_spreads([counts for system_counts in systems.values() for counts in system_counts], plan)
-    results: Results = {system: {} for system in systems}
+    results: ResultsBySystem = {system: {} for system in systems}
     for system, system_counts in systems.items():
         for counts in system_counts:
             results[system] |= _compute_metric(counts, next(spreads))
@@ -189,7 +189,9 @@ def _pair(systems: Sequence[SystemCounts], plan: ComparisonPlan) -> Paired:
     return pair_rows(scorer.measure, scorer.average, rows, plan.clusters)
 
 
-def _compute_groups(systems: Systems, labels: Sequence[Hashable], plan: ComparisonPlan) -> dict[Hashable, Results]:
+def _compute_groups(
+    systems: CountsBySystem, labels: Sequence[Hashable], plan: ComparisonPlan
+) -> dict[Hashable, ResultsBySystem]:
     """Return the results of the segments with each label, in the order of the labels' first segments."""
     indices: dict[Hashable, list[int]] = {}
     for index, label in enumerate(labels):

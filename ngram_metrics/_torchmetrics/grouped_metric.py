@@ -15,7 +15,7 @@ from ngram_metrics._core.text.input_types import Hypotheses, References
 from ngram_metrics._torchmetrics.accumulator import Accumulator, MetricKeywords
 
 #: For each segment the label of its group, or the label's index.
-Groups: TypeAlias = Sequence[str] | Sequence[int] | Tensor
+GroupLabels: TypeAlias = Sequence[str] | Sequence[int] | Tensor
 
 
 class GroupedMetric(Accumulator[None]):
@@ -70,10 +70,10 @@ class GroupedMetric(Accumulator[None]):
 
     if TYPE_CHECKING:  # torch declares it for any module
 
-        def __call__(self, preds: Hypotheses, target: References, groups: Groups) -> dict[str, Tensor]: ...  # type: ignore[override]
+        def __call__(self, preds: Hypotheses, target: References, groups: GroupLabels) -> dict[str, Tensor]: ...  # type: ignore[override]
 
     @named_arguments
-    def update(self, preds: Hypotheses, target: References, groups: Groups) -> None:  # type: ignore[override]
+    def update(self, preds: Hypotheses, target: References, groups: GroupLabels) -> None:  # type: ignore[override]
         """Count a batch.
 
         Args:

@@ -11,7 +11,7 @@ from ngram_metrics._core.basics.option_checks import checked_bool
 from ngram_metrics._core.basics.tensors import count_device, move_result, to_tensor
 from ngram_metrics._core.metrics.chrf import ChrfMeasure
 from ngram_metrics._core.scoring.pair_scores import score_aggregates, score_pools
-from ngram_metrics._core.text.input_types import Groups
+from ngram_metrics._core.text.input_types import Rows
 from ngram_metrics._core.text.messages import pluralize, type_name
 from ngram_metrics._core.text.pool_reader import read_pools
 from ngram_metrics._core.text.reader import CharacterReader
@@ -20,8 +20,8 @@ from ngram_metrics.functional.score_functions import ngram_overlap
 
 @named_arguments
 def pairwise_chrf(
-    hypotheses: Groups,
-    references: Groups,
+    hypotheses: Rows,
+    references: Rows,
     char_order: int = 6,
     beta: float = 2.0,
     remove_whitespace: bool = True,
@@ -63,8 +63,8 @@ def pairwise_chrf(
 
 @named_arguments
 def aggregate_chrf(
-    hypotheses: Groups,
-    references: Groups,
+    hypotheses: Rows,
+    references: Rows,
     char_order: int = 6,
     beta: float = 2.0,
     remove_whitespace: bool = True,

@@ -20,7 +20,7 @@ Hypotheses: TypeAlias = "Sequence[Document] | Document"
 #: For each segment one reference or a list of references.
 References: TypeAlias = "Sequence[Document | Sequence[Document]] | Document"
 #: Rows of documents, see ``_core.text.pool_reader``, or one padded integer tensor or array.
-Groups: TypeAlias = "Sequence[Sequence[Document] | Document] | Document"
+Rows: TypeAlias = "Sequence[Sequence[Document] | Document] | Document"
 
 
 class FastTokenizer(Protocol):

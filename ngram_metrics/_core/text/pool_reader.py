@@ -14,7 +14,7 @@ import numpy as np
 
 from ngram_metrics._core.counting.pools import Pools
 from ngram_metrics._core.text.foreign_values import is_sequence_like, sequence_advice, tensor_types
-from ngram_metrics._core.text.input_types import Groups
+from ngram_metrics._core.text.input_types import Rows
 from ngram_metrics._core.text.messages import pluralize, shortened, type_name
 from ngram_metrics._core.text.padded_segments import to_tensor_or_list
 from ngram_metrics._core.text.reader import Reader
@@ -30,7 +30,7 @@ class _Row(NamedTuple):
     is_padded: bool
 
 
-def read_pools(reader: Reader, hypotheses: Groups, references: Groups) -> list[Pools]:
+def read_pools(reader: Reader, hypotheses: Rows, references: Rows) -> list[Pools]:
     """Read rows of hypotheses and of references. If both are the same object, or the same texts, read them once.
 
     Returns:
@@ -91,7 +91,7 @@ def _join_rows(hypothesis_rows: Sequence[_Row], reference_rows: Sequence[_Row]) 
     )
 
 
-def _list_rows(side: Groups, name: str) -> list[_Row]:
+def _list_rows(side: Rows, name: str) -> list[_Row]:
     """Return the rows of one side, or raise TypeError or ValueError for another object."""
     tensors = tensor_types()
     listed = to_tensor_or_list(side, name)

@@ -19,7 +19,7 @@ from ngram_metrics._evaluation.page.contents import page_data
 from ngram_metrics._evaluation.page.page_words import ORDERS
 from ngram_metrics._evaluation.results import Outcome
 from ngram_metrics._evaluation.steps import Steps, find_steps
-from ngram_metrics._evaluation.system_counts import Systems, compute_outcome
+from ngram_metrics._evaluation.system_counts import CountsBySystem, compute_outcome
 
 _FOLDER = Path(__file__).parent
 #: Characters that could end a script or a line of it, and those that UTF-8 cannot encode.
@@ -58,7 +58,7 @@ def check_size(systems: Mapping[str, Sequence[str]], references: Iterable[str | 
 
 
 def page(
-    systems: Systems,
+    systems: CountsBySystem,
     outcome: Outcome,
     texts: Texts,
     sources: Sequence[str] | None,

@@ -17,11 +17,11 @@ from ngram_metrics._evaluation.page.flags import TITLES, Flag, flags_of
 from ngram_metrics._evaluation.page.page_words import match_words, split_words
 from ngram_metrics._evaluation.result_tables import DIGITS, grouping_head, label_text
 from ngram_metrics._evaluation.results import Outcome, Result
-from ngram_metrics._evaluation.system_counts import Systems, segment_values
+from ngram_metrics._evaluation.system_counts import CountsBySystem, segment_values
 
 
 def page_data(
-    systems: Systems,
+    systems: CountsBySystem,
     outcome: Outcome,
     texts: Texts,
     sources: Sequence[str] | None,
