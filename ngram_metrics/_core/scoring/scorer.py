@@ -152,7 +152,7 @@ class Scorer:
         if self.average == "micro":
             scores = self.measure.score_rows(counts.row)
         else:
-            if isinstance(counts.score_sum, np.ndarray) and not isinstance(segments, np.ndarray):
+            if namespace(counts.score_sum) is np and namespace(segments) is not np:
                 segments = segments.cpu().numpy()  # the sums are on the CPU, because the device has no float64
             scores = counts.score_sum / at_least(self._align(segments), 1)
         if isinstance(segments, np.ndarray) and segments.all():  # on a device this would wait
