@@ -1,12 +1,13 @@
 """Wrappers for what NumPy and torch name or do differently, so that each formula is written once for both.
 
-Both have ``where``, ``log``, ``exp``, ``maximum``, ``cumprod``, ``concatenate`` and ``stack``; pass axes by position.
+Both have ``where``, ``log``, ``exp``, ``maximum``, ``cumprod`` and ``concatenate``; pass axes by position.
 This module does not import torch: whoever has a tensor has imported it.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -46,6 +47,17 @@ def at_most(array: Array, bound: float) -> Array:
 def divide(part: Array, whole: Array) -> Array:
     """Return quotients, where 0 / 0 is 0. ``whole`` must not be negative."""
     return part / at_least(whole, _TINY)
+
+
+def stack(arrays: Sequence[Array]) -> Array:
+    """Return arrays of one shape and dtype as one, along a new last dimension."""
+    first = arrays[0]
+    if namespace(first) is not np:
+        return namespace(first).stack(arrays, -1)
+    stacked = np.empty((*first.shape, len(arrays)), first.dtype)  # ``np.stack`` reshapes each array first
+    for index, array in enumerate(arrays):
+        stacked[..., index] = array
+    return stacked
 
 
 def sum_in_order(terms: Array) -> Array:

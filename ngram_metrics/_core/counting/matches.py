@@ -87,7 +87,7 @@ def sort_ngrams(
         The keys ``(slots,)``, and for each order the smallest difference of unequal n-grams, ``(orders, 1)``. The last
         one is a power of 2, and the bits below it hold the document.
     """
-    document_bits = int(document.max()).bit_length()
+    document_bits = 1 if batch.is_paired else int(document.max()).bit_length()
     head_bits = int(segment[-1]).bit_length()
     if head_bits + orders * (batch.bound - 1).bit_length() + document_bits > KEY_BITS:
         batch = batch.narrow()

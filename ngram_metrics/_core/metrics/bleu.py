@@ -55,6 +55,7 @@ from ngram_metrics._core.basics.arrays import (
     count_ngrams,
     divide,
     namespace,
+    stack,
     sum_in_order,
     to_float,
 )
@@ -195,7 +196,7 @@ class BleuMeasure(Measure[BleuStatistics]):
         if self.weights is None:
             return values
         # One by one, by Python numbers: copying an array of weights to a device would wait for it.
-        return namespace(values).stack([values[..., order] * weight for order, weight in enumerate(self.weights)], -1)
+        return stack([values[..., order] * weight for order, weight in enumerate(self.weights)])
 
     def _precisions(self, statistics: BleuStatistics) -> tuple[Array, Array]:
         """Return the smoothed precisions, 0 in orders without n-grams, and the n-grams, both ``(..., orders)``."""
@@ -216,7 +217,8 @@ class BleuMeasure(Measure[BleuStatistics]):
             halves = at_most(at_least(matches, 0.5), 1)  # 1/2 in orders without a match, else 1
             matches = xp.maximum(matches, xp.cumprod(halves, -1))
         # Not ``divide``: small added values could be below its bound.
-        precisions = matches / (totals + (totals == 0)) * (totals > 0)
+        has_ngrams = totals > 0
+        precisions = matches / xp.where(has_ngrams, totals, 1) * has_ngrams
         if self.smooth in ("smooth2", "add-k"):
             return precisions, totals  # the added value makes an order without n-grams count
         return precisions, statistics.totals

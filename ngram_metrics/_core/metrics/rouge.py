@@ -35,7 +35,7 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
-from ngram_metrics._core.basics.arrays import Array, divide, namespace
+from ngram_metrics._core.basics.arrays import Array, divide, stack
 from ngram_metrics._core.basics.option_checks import (
     Average,
     check_choice,
@@ -193,7 +193,7 @@ class MeanRougeMeasure(KeyedMeasure[RougeScores]):
 
     def score(self, statistics: RougeScores) -> Array:
         """Return ``(..., keys, 3)``: precision, recall and F of each key, from 0 to 1."""
-        return namespace(statistics.fmeasure).stack(tuple(statistics), -1)
+        return stack(statistics)
 
     def parts(self, statistics: RougeScores) -> dict[str, Array]:
         """Raise ValueError: means over references have no corpus counts."""
@@ -219,7 +219,7 @@ def _precision_recall_f(counts: MatchStatistics, alpha: float | None = None) -> 
         fmeasure = divide(2 * precision * recall, precision + recall)
     else:
         fmeasure = divide(precision * recall, (1 - alpha) * precision + alpha * recall)
-    return namespace(fmeasure).stack((precision, recall, fmeasure), -1)
+    return stack((precision, recall, fmeasure))
 
 
 def _count(batches: Sequence[AnyBatch], variants: Sequence[int | str]) -> MatchStatistics:
@@ -245,11 +245,10 @@ def _count(batches: Sequence[AnyBatch], variants: Sequence[int | str]) -> MatchS
     if "Lsum" in variants:
         columns["Lsum"] = _count_summaries(batches[1]) if has_sentences else columns["L"]
     chosen = [columns[variant] for variant in variants]
-    stack = namespace(ngrams.matches).stack
     return MatchStatistics(
-        matches=stack([column.matches for column in chosen], -1),
-        hypothesis_totals=stack([column.hypothesis_totals for column in chosen], -1),
-        reference_totals=stack([column.reference_totals for column in chosen], -1),
+        matches=stack([column.matches for column in chosen]),
+        hypothesis_totals=stack([column.hypothesis_totals for column in chosen]),
+        reference_totals=stack([column.reference_totals for column in chosen]),
     )
 
 

@@ -93,9 +93,9 @@ class Counts(NamedTuple):
     @property
     def is_empty(self) -> bool:
         """Whether no segment was counted. On a device, which is not waited for, it follows from the kind."""
-        if isinstance(self.segments, np.ndarray):
-            return not self.segments.any()
-        return self.kind is None
+        if self.kind is not None or not isinstance(self.segments, np.ndarray):
+            return self.kind is None
+        return not self.segments.any()  # empty lists have no kind
 
     def all_rows(self) -> Array:
         """Return the rows of all segments, ``(segments, width)``."""

@@ -155,9 +155,10 @@ class Scorer:
             if namespace(counts.score_sum) is np and namespace(segments) is not np:
                 segments = segments.cpu().numpy()  # the sums are on the CPU, because the device has no float64
             scores = counts.score_sum / at_least(self._align(segments), 1)
-        if isinstance(segments, np.ndarray) and segments.all():  # on a device this would wait
+        has_groups = segments.ndim > 0
+        if counts.kind is not None and not has_groups:  # there are segments, so a device need not be asked
             return scores
-        empty_score = math.nan if segments.ndim else self.empty_score
+        empty_score = math.nan if has_groups else self.empty_score
         return namespace(scores).where(self._align(segments) > 0, scores, empty_score)
 
     def _score_segments(self, counts: Counts) -> Array:

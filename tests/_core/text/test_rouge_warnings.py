@@ -128,6 +128,11 @@ def batches_of(texts: list[str], size: int) -> list[list[str]]:
     return [repeated[first : first + size] for first in range(0, len(repeated) - size + 1, size)]
 
 
+@pytest.mark.parametrize("summary", SUMMARIES)
+def test_each_mark_ends_a_sentence(summary: str):
+    assert messages_of(lambda: ROUGEScore().update([summary], [summary])) == [UNSPLIT]
+
+
 @pytest.mark.parametrize("language", OTHER_LANGUAGES)
 @pytest.mark.parametrize("size", [32, 64, 200])
 def test_the_first_update_of_another_language_is_warned_of_once(language: str, size: int):
