@@ -5,10 +5,16 @@ from typing import Any
 
 import pytest
 import torch
-from metrics.trainers import Batches, LightningModule, trainer
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, GroupedMetric, NgramOverlap, ROUGEScore, functional, ignite
+from ngram_metrics import Bleu, ChrF, GroupedMetric, NgramOverlap, ROUGEScore, functional
+
+pytest.importorskip("ignite", reason="the classes for ignite are tested")
+pytest.importorskip("lightning", reason="its Trainer runs")
+
+from metrics.trainers import Batches, LightningModule, trainer
+
+from ngram_metrics import ignite
 
 TEXTS = ["the cat sat on the mat today", "it was asleep"], ["the cat is on the mat today", "it was fast asleep"]
 TOKENS = [text.split() for text in TEXTS[0]], [text.split() for text in TEXTS[1]]
@@ -72,15 +78,8 @@ STEPS: dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any], Any]] = {
 }
 
 
-#: Each has a way of its own through the code. The others are tested every night, because each compiles for a second.
-ALWAYS = {
-    "Bleu of texts",
-    "Bleu of padded ids",
-    "a call with texts",
-    "a collection with a compute group",
-    "groups of padded ids",
-    "ignite",
-}
+#: Each has a way of its own through the code. The others are slow, because each compiles for a second.
+ALWAYS = {"Bleu of texts", "groups of padded ids", "ignite"}
 
 
 @pytest.mark.usefixtures("compiling")
@@ -98,7 +97,15 @@ def test_a_compiled_step_counts_under_inference_mode_what_a_plain_one_does(name:
 
 
 @pytest.mark.usefixtures("compiling")
-@pytest.mark.parametrize("name", ["bleu_score", "chrf_score", "rouge_score", "ngram_overlap"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "rouge_score",
+        pytest.param("bleu_score", marks=pytest.mark.slow),
+        pytest.param("chrf_score", marks=pytest.mark.slow),
+        pytest.param("ngram_overlap", marks=pytest.mark.slow),
+    ],
+)
 def test_a_compiled_function_scores_under_inference_mode_what_a_plain_one_does(name: str):
     function = getattr(functional, name)
     compiled = torch.compile(lambda: function(*TEXTS), backend="eager")
@@ -138,6 +145,7 @@ class Validating(LightningModule):
         self.log_dict(self.metrics, batch_size=len(hypotheses))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiling")
 def test_a_compiled_lightning_module_validates():
     plain = trainer(".").validate(Validating(), Batches([TEXTS, TEXTS]), verbose=False)

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
 from ngram_metrics._core.scoring.settings import (
@@ -21,6 +19,9 @@ from ngram_metrics._core.scoring.settings import (
     number_callables,
     show,
 )
+
+pytest.importorskip("ignite", reason="the classes for ignite are tested")
+
 from ngram_metrics.ignite.drop_in import Rouge
 
 #: For each class every option that affects a score, with values that all differ from the default and from each other.
@@ -172,8 +173,10 @@ def test_partial_functions_are_compared_by_their_parts():
     assert not are_equal(partial(map, function), partial(map, make_function()))
 
 
-def make_tokenizer(*words: str) -> Tokenizer:
-    return Tokenizer(WordLevel({word: number for number, word in enumerate(words)}, unk_token=words[0]))
+def make_tokenizer(*words: str) -> Any:
+    tokenizers = pytest.importorskip("tokenizers", reason="its tokenizers are compared")
+    vocabulary = {word: number for number, word in enumerate(words)}
+    return tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token=words[0]))
 
 
 def test_tokenizers_with_a_vocabulary_are_compared_by_it():

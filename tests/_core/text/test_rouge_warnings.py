@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 
-from ngram_metrics import GroupedMetric, ROUGEScore, evaluate, ignite, mbr
+from ngram_metrics import GroupedMetric, ROUGEScore, evaluate, mbr
 from ngram_metrics import _cli as cli
 from ngram_metrics.functional import rouge_score
+
+pytest.importorskip("ignite", reason="the classes for ignite are tested")
+
+from ngram_metrics import ignite
 
 pytestmark = pytest.mark.filterwarnings("error")
 
