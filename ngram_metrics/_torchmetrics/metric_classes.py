@@ -97,7 +97,7 @@ class ROUGEScore(Accumulator[float | None]):
     the rules for words and sentences, and the differences from other packages.
 
     Args:
-        use_stemmer: whether words of more than three characters are stemmed, as by nltk's Porter stemmer.
+        use_stemmer: whether words of more than three characters are stemmed, as nltk's Porter stemmer does.
         normalizer: for text: ``str -> str``, instead of lowercasing and removing everything but ``a-z0-9``.
         tokenizer: for text: None (split at whitespace), ``"unicode"`` or a name that sacrebleu uses, a callable
             ``str -> sequence of tokens``, or a Hugging Face tokenizer.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def plot_metric(metric: Any, value: Any, ax: Axes | None) -> tuple[Figure, Axes]:
-    """Plot results of a metric; None for what ``compute`` returns, of which ROUGE shows F of each key."""
+    """Plot results of a metric. None plots what ``compute`` returns; for ROUGE that is F of each key."""
     if value is None:
         value = metric.compute()
         if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""The classes of ``ignite.metrics.nlp``, for whoever changes an import and wants the same numbers.
+"""The classes of ``ignite.metrics.nlp``, for those who change an import and want the same numbers.
 
 The parameters and their order, the defaults, the results and their types, the value before any data, the errors and the
 mechanism of ``state_dict`` are ignite's. After ignite's parameters each class takes some of ours by keyword.

@@ -287,8 +287,8 @@ def load_each_others_states() -> dict[str, Any]:
         else:
             assert segments == 0
             assert warned[0].startswith(
-                f"this Bleu begins empty: its saved states hold the counts of rank {owner} of {SIZE}, "
-                f"and this is rank {rank} of {SIZE}. Run the validation again"
+                f"this Bleu starts empty: its saved states are the counts of rank {owner} of {SIZE}, "
+                f"but this is rank {rank} of {SIZE}. Run the validation again"
             )
     return of_ranks[rank]
 
@@ -300,7 +300,7 @@ def test_the_states_of_another_rank_are_not_loaded():
 def test_the_states_of_one_of_several_ranks_are_not_loaded_in_one_process():
     segments, (warned,) = load(on_ranks(load_each_others_states)[1])
     assert segments == 0
-    assert f"the counts of rank 1 of {SIZE}, and this is rank 0 of 1." in warned
+    assert f"the counts of rank 1 of {SIZE}, but this is rank 0 of 1." in warned
 
 
 def load_synced_states() -> None:
@@ -311,7 +311,7 @@ def load_synced_states() -> None:
     with metric.sync_context():
         segments, warned = load(metric.state_dict())
     assert segments == 0
-    assert f"the counts of rank 0 of 1, and this is rank {rank} of {SIZE}" in warned[0]
+    assert f"the counts of rank 0 of 1, but this is rank {rank} of {SIZE}" in warned[0]
 
 
 def test_states_that_were_saved_while_synced_are_not_loaded():

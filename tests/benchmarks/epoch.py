@@ -273,7 +273,7 @@ ROWS = [
         IN_FLOAT32,
     ),
     Row(
-        "torchmetrics CHRFScore",
+        "torchmetrics CHRFScore()",
         in_updates(lambda: ChrF(word_order=2, eps_smoothing=True)),
         in_updates(CHRFScore, on_one_line),
         WITHOUT_MATCH,

@@ -208,7 +208,7 @@ class CountingMetric:
             return False
         names = [f"rank {rank} of {ranks}" for rank, ranks in (saved_on, here)]
         warn_user(
-            f"this {type(self).__name__} begins empty: its saved states hold the counts of {names[0]}, and this is "
+            f"this {type(self).__name__} starts empty: its saved states are the counts of {names[0]}, but this is "
             f"{names[1]}. Run the validation again from its start"
         )
         return True
