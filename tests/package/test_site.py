@@ -77,6 +77,17 @@ SEARCHES = {
     "confidence interval": "concepts/is_the_difference_real.html",
     "significance test": "concepts/is_the_difference_real.html",
     "checkpoint resume": "guides/distributed.html",
+    "stderr": "concepts/is_the_difference_real.html",
+    "SpeechBrain": "guides/hosts.html",
+    "lm-eval": "guides/command_line.html",
+    "caption": "guides/hosts.html",
+    "stop words": "metrics/rouge.html",
+    "French": "metrics/rouge.html",
+    "languages": "guides/languages.html",
+    "gen_len": "guides/hugging_face.html",
+    "repeated": "guides/counting.html",
+    "own metric": "guides/own_metric.html",
+    "a score for each language": "guides/languages.html",
 }
 
 
