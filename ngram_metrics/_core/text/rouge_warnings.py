@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from itertools import chain
 
 from ngram_metrics._core.text.input_warnings import option_names
 from ngram_metrics._core.text.messages import warn_user
-from ngram_metrics._core.text.word_rules import find_words
 
 #: How many hypotheses, and how many references, are searched for letters that ROUGE drops, and for ends of sentences.
 _FIRST_TEXTS = 50
 #: What ROUGE's rule does to words is worth a warning if it drops letters of so many different words, and of so many
 #: percent of all words. They are 9 % in German news, and fewer than 1 % in English.
 _FEWEST_LOST_WORDS, _LOST_PERCENT = 3, 3
+#: The variation selectors and the enclosing keycap, marks that make an emoji of another character.
+_MARKS_OF_EMOJI = {*map(chr, range(0xFE00, 0xFE10)), "\u20e3"}
 #: A character that ROUGE's rule keeps. The lower cases of the last two have a letter in ASCII.
 _KEPT_BY_ROUGE = re.compile("[a-zA-Z0-9\u0130\u212a]")
-_ASCII_WORD = re.compile("[a-zA-Z0-9]+")
 #: The end of a sentence, and the first character of the next one. A full stop after a short word with a capital, as in
 #: "Mr. Smith" and "U.S. Senate", is that of an abbreviation, and one after a number, as in "3. Oktober", an ordinal's.
 _END_OF_SENTENCE = re.compile(r"(?:[!?]|(?:\b[^\W\d_A-Z]\w{2,}|\b\w{5,})\.) (\w)")
@@ -50,21 +51,23 @@ def warn_of_dropped_letters(
 
 
 def _lose_words(texts: Sequence[str]) -> bool:
-    """Return whether ROUGE's rule drops letters of many words."""
-    parts = " ".join(texts).split()
-    ascii_parts = [part for part in parts if part.isascii()]
-    if len(ascii_parts) == len(parts):
+    """Return whether ROUGE's rule drops letters of many words.
+
+    A word is a run of letters, marks and digits of any script, in lower case.
+    """
+    text = "\n".join(texts).lower()
+    if text.isascii():
         return False
-    # In most texts few parts have other letters. Only in these is each character looked at.
-    words = find_words(" ".join(part for part in parts if not part.isascii()))
-    lost = [word for word in words if not word.isascii() and any(map(_is_dropped, word))]
-    count = len(words) + len(_ASCII_WORD.findall(" ".join(ascii_parts)))
-    return len(set(lost)) >= _FEWEST_LOST_WORDS and 100 * len(lost) > _LOST_PERCENT * count
-
-
-def _is_dropped(character: str) -> bool:
-    """Return whether a character of a word is a letter or a mark outside ASCII, and no digit."""
-    return not character.isascii() and (character.isalpha() or not character.isalnum())
+    # A text has few different characters, so each is looked up once.
+    categories = {character: unicodedata.category(character)[0] for character in set(text) - _MARKS_OF_EMOJI}
+    dropped = {character for character, category in categories.items() if category in "LM" and not character.isascii()}
+    if not dropped:
+        return False
+    separators = [character for character, category in categories.items() if category not in "LMN"]
+    table = {**dict.fromkeys(map(ord, separators), " "), **dict.fromkeys(map(ord, _MARKS_OF_EMOJI), None)}
+    words = text.translate(table).split()
+    lost = [word for word in words if not word.isascii() and not dropped.isdisjoint(word)]
+    return len(set(lost)) >= _FEWEST_LOST_WORDS and 100 * len(lost) > _LOST_PERCENT * len(words)
 
 
 def warn_of_unsplit_sentences(hypotheses: Sequence[str], references: Sequence[str]) -> None:

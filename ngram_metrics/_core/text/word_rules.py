@@ -178,20 +178,6 @@ def rouge_text(text: str) -> str:
     return re.sub("[^a-z0-9]+", " ", text.lower())
 
 
-def find_words(text: str) -> list[str]:
-    """Return the runs of letters, marks and digits of all scripts, in lower case.
-
-    A variation selector and the enclosing keycap are marks that make an emoji of another character. They are left out.
-    """
-    return _words_of_all_scripts().findall(re.sub("[\ufe00-\ufe0f\u20e3]", "", text.lower()))
-
-
-@cache
-def _words_of_all_scripts() -> re.Pattern[str]:
-    marks = _expand_categories(r"\p{M}")
-    return re.compile(rf"(?:[^\W_]|[{marks}])+")
-
-
 def _unescape(text: str) -> str:
     """Return a text as 13a splits it: with escapes replaced and without trailing whitespace."""
     text = text.rstrip()
