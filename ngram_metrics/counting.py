@@ -112,8 +112,11 @@ def clipped_matches(
     segments = read(preds, target)
     _check_ids(segments, preds=preds, target=target)
     batch = _encode(segments, pad_id)
-    totals = (count_ngrams(lengths, order) for lengths in (batch.hypothesis_lengths, batch.closest_lengths()))
-    return NgramMatches(*map(to_tensor, (count_matches(batch, order), *totals)))
+    return NgramMatches(
+        matches=to_tensor(count_matches(batch, order)),
+        hypothesis_ngrams=to_tensor(count_ngrams(batch.hypothesis_lengths, order)),
+        reference_ngrams=to_tensor(count_ngrams(batch.closest_lengths(), order)),
+    )
 
 
 @named_arguments

@@ -297,7 +297,8 @@ def _format_markdown(outcome: Outcome, style: Style) -> list[str]:
             [cell.strip().translate(_MARKDOWN) for cell in row] for row in zip(*table.columns, strict=True)
         )
         marks = [":--"] * table.names + ["--:"] * (len(header) - table.names)
-        lines += [*(f"| {' | '.join(row)} |" for row in [header, marks, *rows]), ""]
+        lines += [f"| {' | '.join(row)} |" for row in (header, marks, *rows)]
+        lines.append("")
     for note in notes(outcome, style):
         line = note.translate(_MARKDOWN)
         # A plus at the beginning of a line would make it a list item.

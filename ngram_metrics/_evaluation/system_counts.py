@@ -147,7 +147,8 @@ def _compute_metric(counts: SystemCounts, spread: Spread) -> dict[str, Result]:
 
 def _list_bleu_parts(parts: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     """Return the parts of BLEU that a result has."""
-    hypothesis_length, reference_length = (int(parts[f"{side}_length"]) for side in ("hypothesis", "reference"))
+    hypothesis_length = int(parts["hypothesis_length"])
+    reference_length = int(parts["reference_length"])
     return {
         "precisions": tuple(parts["precisions"].tolist()),
         "brevity_penalty": parts["brevity_penalty"].item(),

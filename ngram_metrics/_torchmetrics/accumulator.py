@@ -86,7 +86,8 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
 
     Its states are ``settings``, uint8, and the fields of ``Counts``: ``kind``, ``segments``, ``reference_range`` and
     ``row``, int64; for average macro ``score_sum``, float64; for average none and with ``confidence`` ``rows``, a list
-    of int64. A cast never changes a dtype. On a device without float64 ``score_sum`` stays on the CPU.
+    of int64. With ``accumulate="avg"`` of ROUGE ``row`` and ``rows`` are float64. A cast never changes a dtype. On a
+    device without float64 ``score_sum`` stays on the CPU.
 
     Args:
         scorer: the metric without counts.

@@ -256,7 +256,9 @@ class CountingMetric:
         return self._joined().reference_range.tolist() == [-1, 1]
 
     def segment_rows(self) -> Tensor:
-        """Return the counts of each segment, ``(segments, fields)`` int64, of all processes, rank by rank.
+        """Return the counts of each segment, ``(segments, fields)``, of all processes, rank by rank.
+
+        They are int64, but float64 for ROUGE with ``accumulate="avg"``.
 
         Raises:
             ValueError: the metric has neither ``confidence`` nor average none, so it keeps sums only.

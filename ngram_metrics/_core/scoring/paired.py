@@ -227,7 +227,9 @@ def warn_of_few(tested: Paired) -> None:
 
 def _measure_difference(paired: Paired) -> tuple[Floats, Floats]:
     """Return how far each system is from the baseline, and the largest difference that is rounding."""
-    ours, base = (scores[0] for scores in paired.split(paired.corpus_scores[None]))
+    all_ours, all_base = paired.split(paired.corpus_scores[None])
+    ours = all_ours[0]
+    base = all_base[0]
     return np.abs(ours - base), _rounding(ours, base)
 
 

@@ -95,7 +95,8 @@ def clusters_of(measure: AnyMeasure, rows: NDArray[Any], average: Average, numbe
     starts = np.diff(numbers[order], prepend=-1).nonzero()[0]
     counts = np.diff(starts, append=len(rows))
     # Clusters with the same sum are ordered by their sum of squares.
-    sums, squares = (np.add.reduceat(terms[order], starts) for terms in (keys, np.square(keys + 1)))
+    sums = np.add.reduceat(keys[order], starts)
+    squares = np.add.reduceat(np.square(keys + 1)[order], starts)
     cluster_order = np.lexsort((squares, sums))
     cluster_values = np.add.reduceat(values[order], starts)  # (clusters, ..., width)
     return Clusters(_to_floats(cluster_values)[cluster_order], counts[cluster_order].astype(np.float64))

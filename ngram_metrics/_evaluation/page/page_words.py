@@ -82,6 +82,6 @@ def match_words(batch: Batch) -> tuple[list[str], list[str]]:
         digits = find_matched_orders(part, ORDERS) + ord("0")
         digits[part.ids <= END_OF_REFERENCE] = ord("\n")
         documents += digits.astype(np.uint8).tobytes().decode("ascii").splitlines()
-    sides = batch.hypothesis_documents.tolist(), batch.reference_documents.tolist()
-    hypotheses, references = ([documents[index] for index in side] for side in sides)
+    hypotheses = [documents[index] for index in batch.hypothesis_documents.tolist()]
+    references = [documents[index] for index in batch.reference_documents.tolist()]
     return hypotheses, references
