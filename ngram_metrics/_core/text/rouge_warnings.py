@@ -76,7 +76,7 @@ def warn_of_unsplit_sentences(hypotheses: Sequence[str], references: Sequence[st
     ROUGE-Lsum then compares whole texts, as ROUGE-L does. Only the first texts are looked at.
     """
     first_references = references[:_FIRST_TEXTS]
-    joined = " ".join(chain(hypotheses[:_FIRST_TEXTS], first_references))
+    joined = "\t".join(chain(hypotheses[:_FIRST_TEXTS], first_references))
     # A search of each text takes much longer, and few batches of short texts need it.
     if "\n" in joined or not any(mark in joined for mark in _SENTENCE_MARKS):
         return
