@@ -34,6 +34,7 @@ def tokenized(tokenizer, texts):
     return list(batch_tokenizer(tokenizer)(texts, "segment {}".format))
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize(("name", "module"), [("ja-mecab", "MeCab"), ("ko-mecab", "mecab_ko")])
 def test_tokenizers_that_need_mecab_are_those_of_sacrebleu(name, module):
     pytest.importorskip(module, reason=f"{name} needs {module}")
