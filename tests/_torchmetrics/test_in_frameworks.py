@@ -24,6 +24,7 @@ def test_what_torchmetrics_asks_of_a_class(case: Case, average: str):
         # One update per forward, and merge_state, Running and Lightning work.
         assert metric.full_state_update is False
         assert metric.plot_lower_bound == 0
+        assert metric.higher_is_better
 
 
 @pytest.mark.filterwarnings("ignore:This property will be removed in 2.0.0:DeprecationWarning")
