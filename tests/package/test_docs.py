@@ -175,7 +175,8 @@ def test_the_reference_begins_as_the_docstrings_do():
     page = (DOCS / "api.md").read_text(encoding="utf-8")
     for name, row in re.findall(r"^\| \[`([\w.]+)`\]\(.*?\) \| (.+)\. \|$", page, re.MULTILINE):
         module, _, attribute = name.rpartition(".")
-        docstring = inspect.getdoc(getattr(importlib.import_module(module), attribute))
+        imported = pytest.importorskip(module, reason=f"{module} needs its framework", exc_type=ImportError)
+        docstring = inspect.getdoc(getattr(imported, attribute))
         assert " ".join(docstring.split()).replace("``", "`").startswith(row), name
 
 
