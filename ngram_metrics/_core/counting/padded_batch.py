@@ -54,8 +54,8 @@ class PaddedBatch(NamedTuple):
         if self.present is None:
             return lengths.squeeze(1)
         differences = lengths - self.hypothesis_lengths.unsqueeze(1)
-        # Twice the distance, plus 1 for a longer reference: of two equally near ones the shorter has the smaller key.
-        keys = torch.add(differences > 0, differences.abs(), alpha=2)
+        # Four times the distance, plus 1 for a longer reference and minus 1 for a shorter one, which breaks ties.
+        keys = (4 * differences + 1).abs()
         keys = keys.masked_fill(~self.present, torch.iinfo(torch.int64).max)
         return lengths.gather(1, keys.argmin(1, keepdim=True)).squeeze(1)
 
