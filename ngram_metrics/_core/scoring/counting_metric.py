@@ -136,7 +136,8 @@ class CountingMetric:
         # The numbers of segments tell where counts are: they are integers, which any device has.
         if not (isinstance(counts.segments, np.ndarray) and isinstance(batch.segments, np.ndarray)):
             batch = self._send(batch)
-            if type(batch.segments) is not type(counts.segments):
+            is_alike = type(batch.segments) is type(counts.segments) and type(batch.score_sum) is type(counts.score_sum)
+            if not is_alike:
                 counts = self._send(counts)  # before the first and after the last compiled update on a CPU
         return counts.merge(batch)
 

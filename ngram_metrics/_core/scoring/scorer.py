@@ -152,8 +152,11 @@ class Scorer:
         if self.average == "micro":
             scores = self.measure.score_rows(counts.row)
         else:
-            if namespace(counts.score_sum) is np and namespace(segments) is not np:
-                segments = segments.cpu().numpy()  # the sums are on the CPU, because the device has no float64
+            # The sums are on the CPU if the device has no float64.
+            if namespace(counts.score_sum) is np:
+                segments = segments if namespace(segments) is np else segments.cpu().numpy()
+            elif segments.device != counts.score_sum.device:
+                segments = segments.to(counts.score_sum.device)
             scores = counts.score_sum / at_least(self._align(segments), 1)
         has_groups = segments.ndim > 0
         if counts.kind is not None and not has_groups:  # there are segments, so a device need not be asked
