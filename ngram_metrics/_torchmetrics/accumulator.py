@@ -116,7 +116,9 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
         *REDUCTIONS,
     ]
 
-    if TYPE_CHECKING:  # torch.jit.script cannot read it
+    if TYPE_CHECKING:  # torch.jit.script cannot read these
+        #: The counts of no batch where the counts are, so that a reset copies nothing from the host.
+        _empty_here: Counts
         #: The digest of the settings, and the number of the callables among them, which is valid in one process.
         settings: Tensor
     kind = state_property("kind")
@@ -143,6 +145,7 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
                 raise unknown_keyword(type(self).__name__, unknown[0], options_of(*classes)) from None
             raise
         self._begin(scorer, confidence, grouping)
+        self._empty_here = self._empty
         self._counts = self._empty.copy()
         self.add_state(SETTINGS, self._pack_settings(), "max")  # first, so that it is compared first
         for name, reduction in REDUCTIONS.items():
@@ -282,7 +285,8 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
         """Forget all batches."""
         # Metric.reset empties lists in place, although a Running wrapper, or ``forward`` after an error, still uses
         # them.
-        empty: dict[str, Any] = {"_counts": self._empty.copy()}  # a copy, because a caller may write into a state
+        # A copy, because a caller may write into a state.
+        empty: dict[str, Any] = {"_counts": self._empty_here.copy()}
         for name, state in self._added_states().items():
             default = self._defaults[name]
             empty[name] = default.clone().to(state.device) if isinstance(default, Tensor) else []
@@ -298,7 +302,7 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
         self._computed = None  # Metric._apply would move it with the precision of the old device
         moved = super()._apply(fn, (*exclude_state, *STATES))
         self.__dict__["_counts"] = self._send(self._counts)
-        self.__dict__["_empty"] = self._send(self._empty)
+        self.__dict__["_empty_here"] = self._send(self._empty)
         return moved
 
     def __hash__(self) -> int:

@@ -189,7 +189,7 @@ def test_rows_that_are_computed_on_the_cpu_stay_there(on_complete: torch.device)
     other.update(["a c"], [["a b"]])
     metric = metric.to(on_complete)
     metric.merge_state(other)
-    assert [rows.device.type for rows in metric.rows] == ["cpu", "cpu"]
+    assert [(rows.device.type, len(rows)) for rows in metric.rows] == [("cpu", 2)]
     assert len(metric.compute()) == 2
 
 
@@ -265,7 +265,7 @@ def test_the_values_of_a_metric_of_ignite_come_to_the_host_in_one_copy(on_vulkan
     metric.update(move(on_vulkan, batch_of(1)))
     with crossings() as crossed:
         assert len(metric.compute()) == 9
-    assert len(crossed) == 2, crossed  # the other is the number of segments
+    assert len(crossed) == 1, crossed
 
 
 class _NoFloat64(TorchDispatchMode):

@@ -64,7 +64,7 @@ class CountingMetric:
     device: torch.device
     #: The counts of all batches.
     _counts: Counts
-    #: The counts of no batch.
+    #: The counts of no batch, in NumPy, wherever the others are.
     _empty: Counts
 
     def _begin(self, scorer: Scorer, confidence: float | None = None, grouping: Grouping | None = None) -> None:

@@ -152,11 +152,7 @@ class Scorer:
         if self.average == "micro":
             scores = self.measure.score_rows(counts.row)
         else:
-            # The sums are on the CPU if the device has no float64.
-            if namespace(counts.score_sum) is np:
-                segments = segments if namespace(segments) is np else segments.cpu().numpy()
-            elif segments.device != counts.score_sum.device:
-                segments = segments.to(counts.score_sum.device)
+            segments = _send_to_place_of(segments, counts.score_sum)
             scores = counts.score_sum / at_least(self._align(segments), 1)
         has_groups = segments.ndim > 0
         if counts.kind is not None and not has_groups:  # there are segments, so a device need not be asked
@@ -261,6 +257,13 @@ class Metric(Protocol):
     @property
     def scorer(self) -> Scorer:
         """The metric without its state."""
+
+
+def _send_to_place_of(array: Array, other: Array) -> Array:
+    """Return an array where another one is. Sums of scores are on the CPU if the device has no float64."""
+    if namespace(other) is np:
+        return array if namespace(array) is np else array.cpu().numpy()
+    return array.to(other.device)
 
 
 def rename_values(name: str, computed: Any, scorer: Scorer | None) -> dict[str, Any]:
