@@ -425,6 +425,7 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
             try:
                 counts = self._read_states({**saved, **self._added_states()}, SAVED_ON)
                 check_form(SAVED_ON, saved[SAVED_ON], self.saved_on)
+                counts.check_rows()
             except ValueError as error:
                 error_msgs.append(str(error))
                 return

@@ -14,7 +14,6 @@ import pytest
 import torch
 import torchmetrics
 from metrics.cases import CASES, TEXT, Case, assert_same, assert_same_states, each_kind_of_state, each_metric, states_of
-from torch import Tensor
 from torchmetrics.aggregation import SumMetric
 
 from ngram_metrics import Bleu, NgramOverlap
@@ -246,6 +245,15 @@ def test_load_refuses_a_state_of_another_dtype_or_shape(case: Case, average: str
         _check_refused(metric, {**saved, name: torch.stack([tensor, tensor])}, words)
 
 
+def test_load_refuses_the_rows_of_other_segments() -> None:
+    """Intervals are of the rows, and scores of the sums, so these must be of the same segments."""
+    metric = Bleu(confidence=0.95)
+    metric.update(["a b", "c d"], ["a b", "c e"])
+    saved = _saved(metric)
+    words = r"the counts have sums of 2 segments, and rows of 1: expected the rows of all segments"
+    _check_refused(metric, {**saved, "rows": [saved["rows"][0][:1]]}, words)
+
+
 def test_a_metric_without_a_test_of_processes_computes_its_own_score() -> None:
     """As in torchmetrics, where the attribute may be None after construction."""
     metric = Bleu(ngram=1)
@@ -428,13 +436,14 @@ def test_merge_refuses_what_is_no_metric_of_the_class(case: Case, average: str):
 BOUNDS = (2**24, 2**31, 2**53)
 
 
-def near(metric: Any, bound: int) -> dict[str, Tensor]:
-    """States as of a metric that has counted to 3 below the bound, in every count and in the segments."""
-    states = states_of(metric)
+def near(case: Case, average: str, bound: int) -> Any:
+    """A metric whose states are as if it had counted to 3 below the bound, in every count and in the segments."""
+    metric = case.filled(average, [case.whole])
     for name in ("row", "segments"):
-        if states[name].dtype == torch.int64:
-            states[name] = torch.full_like(states[name], bound - 3)
-    return states
+        state = getattr(metric, name)
+        if state.dtype == torch.int64:
+            setattr(metric, name, torch.full_like(state, bound - 3))
+    return metric
 
 
 @each_metric
@@ -443,12 +452,11 @@ def test_no_count_is_lost_at_a_bound(case: Case, average: str):
     once = case.filled(average, [case.whole])
     counts, segments = once.row.tolist(), int(once.segments)
     for bound in BOUNDS:
-        metric = case.make(average)
-        metric.load_state_dict({**near(once, bound), "saved_on": once.saved_on})
+        metric = near(case, average, bound)
         for _ in range(3):
             metric.update(*case.whole)
-        small, large = case.make(average), case.make(average)
-        large.load_state_dict({**near(once, bound), "saved_on": once.saved_on})
+        small = case.make(average)
+        large = near(case, average, bound)
         for merged, other in ((case.make(average), large), (large, once), (small, large)):
             merged.merge_state(other)
         for total, times in ((metric, 3), (large, 1), (small, 1)):

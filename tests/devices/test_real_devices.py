@@ -315,6 +315,24 @@ def test_batches_on_a_device_without_float64_have_the_score_of_the_cpu(
         assert (there.score_sum.dtype, there.score_sum.device.type) == (torch.float64, "cpu")
 
 
+@pytest.mark.usefixtures("_without_float64")
+def test_scores_of_references_are_added_up_by_groups_without_float64(on_vulkan: torch.device):
+    """ROUGE of texts keeps the scores of each reference, in float64, and the indices are on the device."""
+    metric = ROUGEScore(rouge_keys="rouge1", accumulate="avg")
+    here, there = (GroupedMetric(copy.deepcopy(metric).to(device), ["a", "b"]) for device in (host, on_vulkan))
+    texts = (
+        ["the cat sat", "a dog", "the end"],
+        [["the cat", "a cat sat"], ["a dog ran", "dogs"], ["an end", "the end"]],
+    )
+    indices = torch.tensor([0, 1, 0])
+    here.update(*texts, indices)
+    with _NoFloat64():
+        there.update(*texts, indices.to(on_vulkan))
+        found = there.compute()
+    for name, value in here.compute().items():
+        assert found[name].item() == pytest.approx(value.item(), rel=1e-6)
+
+
 #: What each of two processes counts, with metrics of every kind of state.
 SHARES = (
     (["the cat sat here", "a b"], [["the cat sat down"], ["a", "b a"]]),

@@ -200,6 +200,15 @@ def test_a_state_of_another_length_is_refused(ignite_case: IgniteCase):
     _assert_state_refused(ignite_case.make(), saved, r"packed counts have \d+ numbers: expected")
 
 
+def test_a_state_without_the_row_of_a_segment_is_refused():
+    metric = ours.ChrF(average="none")
+    metric.update((["a b", "c d"], ["a b", "c e"]))
+    saved = metric.state_dict()
+    ((of_rank,),) = saved.values()
+    of_rank["counts"] = of_rank["counts"][: -metric.segment_rows().shape[1]]
+    _assert_state_refused(metric, saved, "the counts have sums of 2 segments, and rows of 1: expected")
+
+
 def _echo(engine: Engine, batch: Any) -> Any:
     return batch
 

@@ -103,6 +103,20 @@ class Counts(NamedTuple):
             return self.row[None][:0]
         return self.rows[0] if len(self.rows) == 1 else namespace(self.rows[0]).concatenate(self.rows)
 
+    def check_rows(self) -> None:
+        """Raise ValueError unless the rows that are kept are those of all segments. Read from a file, they may not be.
+
+        A device is waited for.
+        """
+        if self.rows is None:
+            return
+        rows = sum(map(len, self.rows))
+        if rows != self.segments:
+            raise ValueError(
+                f"the counts have sums of {int(self.segments)} segments, and rows of {rows}: expected the rows of all "
+                "segments"
+            )
+
     @property
     def codes(self) -> tuple[int, int]:
         """The kind and the samples as integers, see ``decode``."""

@@ -51,7 +51,8 @@ def unpack(packed: object, settings: NDArray[np.int64], empty: Counts) -> Saved:
     """Return packed counts, which have the shapes of ``empty``.
 
     Raises:
-        ValueError: another object, another digest of settings, or a vector of another length.
+        ValueError: another object, another digest of settings, a vector of another length, or rows of other segments
+            than the sums.
     """
     if not isinstance(packed, Tensor) or packed.dtype != torch.int64 or packed.dim() != 1:
         form = f"{packed.dtype} of shape {tuple(packed.shape)}" if isinstance(packed, Tensor) else type_name(packed)
@@ -62,7 +63,9 @@ def unpack(packed: object, settings: NDArray[np.int64], empty: Counts) -> Saved:
             "these counts were saved by a metric with other settings: expected the same class, options and average"
         )
     rank, ranks = vector[_DIGEST:_HEADER].tolist()
-    return Saved(empty.unpack(vector[_HEADER:]), (rank, ranks))
+    counts = empty.unpack(vector[_HEADER:])
+    counts.check_rows()
+    return Saved(counts, (rank, ranks))
 
 
 def gather_counts(

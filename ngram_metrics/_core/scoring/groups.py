@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ngram_metrics._core.basics.arrays import Array, counts_in_torch
 from ngram_metrics._core.basics.option_checks import whole_number
-from ngram_metrics._core.basics.tensors import copy_to, to_array, to_tensor
+from ngram_metrics._core.basics.tensors import copy_to, float_dtype, to_array, to_tensor
 from ngram_metrics._core.scoring.counts import Counts
 from ngram_metrics._core.scoring.items import whole_metric
 from ngram_metrics._core.scoring.scorer import CountedBatch, Scorer, scorer_of
@@ -103,7 +103,9 @@ def add_up_groups(scorer: Scorer, batch: CountedBatch, indices: Tensor, groups: 
     ``indices`` has the group of each segment. If segments have several hypotheses, each hypothesis is a row.
     """
     rows = to_tensor(batch.rows)
-    device = rows.device if indices.is_cpu else indices.device  # indices on a device stay there
+    device = indices.device  # indices on a device stay there, unless the rows are scores that it has no dtype for
+    if device.type == "cpu" or (rows.dtype == torch.float64 and float_dtype(device) != torch.float64):
+        device = rows.device
     (rows,) = copy_to(device, rows)
     (indices,) = copy_to(device, indices)
     if batch.leading_shape is not None:

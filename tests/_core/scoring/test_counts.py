@@ -171,6 +171,15 @@ def test_split_counts_are_the_counts_of_the_whole(rows: list[list[int]]):
     assert_equal(merge_all([part.unpack(part.pack()) for part in parts]), whole)
 
 
+def test_the_rows_are_those_of_all_segments():
+    no_counts(WIDTH).check_rows()
+    no_counts(WIDTH, keeps_rows=True).check_rows()
+    counts = counts_of([[1, 2, 3], [4, 5, 6]], keeps_rows=True)
+    counts.check_rows()
+    with pytest.raises(ValueError, match=r"^the counts have sums of 3 segments, and rows of 2: expected"):
+        counts._replace(segments=np.array(3)).check_rows()
+
+
 def test_a_copy_shares_no_memory():
     counts = counts_of([[1, 2, 3]], scores=[0.5], keeps_rows=True)
     copy = counts.copy()
