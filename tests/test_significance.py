@@ -180,7 +180,11 @@ DOUBLED = counted(ChrF, {"doubled": OUTPUTS["base"]}, [[reference, "x"] for refe
             "'b' is a metric with other settings than 'base'",
         ),
         ({"base": ChrF(confidence=0.95)}, ValueError, "'base' has counted no segment"),
-        ({"base": ChrF()}, ValueError, r"this ChrF keeps sums only: construct it with confidence=0\.95"),
+        (
+            {"base": ChrF()},
+            ValueError,
+            r"this ChrF keeps only sums, not the counts of each segment: construct it with confidence=0\.95",
+        ),
         ({"base": 1}, TypeError, "system 'base' is an int: expected a metric object of this package, such as ChrF"),
         ({"base": ChrF}, TypeError, "system 'base' is the class ChrF: expected a metric object of this package"),
         (SYSTEMS | {"b": 0.5}, TypeError, "system 'b' is a float: expected a metric object"),

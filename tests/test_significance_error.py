@@ -150,7 +150,11 @@ def test_evaluate_draws_whole_documents_for_it():
 @pytest.mark.parametrize(
     ("metric", "error", "words"),
     [
-        (counted(ChrF, confidence=None), ValueError, "^this ChrF keeps sums only: construct it with confidence=0.95$"),
+        (
+            counted(ChrF, confidence=None),
+            ValueError,
+            "^this ChrF keeps only sums, not the counts of each segment: construct it with confidence=0.95$",
+        ),
         (counted(METRICS["rouge"], confidence=None)["rouge1_recall"], ValueError, "construct it with confidence=0.95$"),
         (
             ChrF(average="none"),

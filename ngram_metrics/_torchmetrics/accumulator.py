@@ -313,7 +313,9 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
         """Point users of ignite's methods to ``ngram_metrics.ignite``."""
         if name == "attach":
             kind = type(self).__name__
-            raise AttributeError(f"{kind} is for torchmetrics: for ignite, import {kind} from ngram_metrics.ignite")
+            raise AttributeError(
+                f"this {kind} is a torchmetrics metric: for ignite, import {kind} from ngram_metrics.ignite"
+            )
         return super().__getattr__(name)
 
     # The settings.

@@ -58,7 +58,10 @@ class Outputs:
         details: bool = False,
     ) -> None:
         if samples < 0 or not metrics:
-            raise ValueError(f"{len(metrics)} metrics and samples={samples}: expected at least 1 and at least 0")
+            raise ValueError(
+                f"there are {pluralize(len(metrics), 'metric')} and samples is {samples}: expected at least one "
+                "metric, and samples of at least 0"
+            )
         self._metrics, self._samples, self._folder = metrics, samples, folder
         self._has_details = checked_bool(details, "details")
         self.is_kept = samples > 0 or folder is not None
@@ -71,7 +74,7 @@ class Outputs:
                 package = metric_class.__module__.removesuffix(".metric").removesuffix("._torchmetrics.accumulator")
                 actual = f"{type_name(metric)} of {type(metric).__module__}"
                 raise TypeError(
-                    f"the metric {name} is {actual}: expected a metric of {package}, or arithmetic of such values"
+                    f"the metric {name} is {actual}: expected a metric of {package}, or arithmetic with such metrics"
                 )
             for part in parts:
                 refuse_average_none(name, part)
@@ -99,7 +102,7 @@ class Outputs:
         if not self.is_kept or not len(preds):
             return
         if getattr(preds, "ndim", 2) == 3:  # the samples of NgramOverlap
-            raise ValueError("several hypotheses for each segment: expected one, or samples=0 and no outputs")
+            raise ValueError("preds has several hypotheses for each segment: expected one, or samples=0 and no outputs")
         hypotheses, references = _texts(preds, target, self._padding)
         columns: dict[str, Sequence[Any]] = {"hypothesis": hypotheses, "references": references}
         for name, metric in self._metrics.items():
@@ -205,7 +208,10 @@ def _checked_sources(sources: Sequence[str | None], segments: int) -> list[str]:
     """Return the source of each segment, empty for None, or raise TypeError or ValueError."""
     listed = [sources] if isinstance(sources, str) else list(sources)
     if len(listed) != segments:
-        raise ValueError(f"{pluralize(segments, 'segment')} and {len(listed)} sources: expected as many")
+        raise ValueError(
+            f"the batch has {pluralize(segments, 'segment')} and {pluralize(len(listed), 'source')}: expected "
+            "one source for each segment"
+        )
     for index, source in enumerate(listed):
         if source is not None and not isinstance(source, str):
             raise TypeError(f"the source of segment {index} is {type_name(source)}: expected a text, or None")

@@ -54,13 +54,13 @@ def _check_same_values(index: int, step: Mapping[str, Sequence[float]], first: M
     """Raise ValueError unless the result ``index`` has the names of the first one, and as many scores of each."""
     if step.keys() != first.keys():
         raise ValueError(
-            f"result {index} of val has the values {', '.join(step)} and result 0 the values {', '.join(first)}: "
-            "expected the same in each"
+            f"result {index} of val has the values {', '.join(step)} and result 0 has {', '.join(first)}: "
+            "expected the same values in each"
         )
     for name, scores in step.items():
         if len(scores) != len(first[name]):
             raise ValueError(
-                f"result {index} of val has {len(scores)} scores of {name} and result 0 {len(first[name])}: "
+                f"result {index} of val has {len(scores)} scores of {name} and result 0 has {len(first[name])}: "
                 "expected the same number in each"
             )
 

@@ -205,7 +205,10 @@ class ComputeMetrics:
         """Return the values of all batches, and forget the counts."""
         for name, column in (("sources", self.sources), ("groups", self.groups)):
             if column is not None and len(column) != self._counted:
-                raise ValueError(f"{pluralize(self._counted, 'segment')} and {len(column)} {name}: expected as many")
+                raise ValueError(
+                    f"{name} has {pluralize(len(column), 'item')} and the data set has "
+                    f"{pluralize(self._counted, 'segment')}: expected one item for each segment"
+                )
         # Not metrics.compute(), because its names depend on the other metrics.
         written = [(name, computed_values(name, metric)) for name, metric in self.metrics.items(copy_state=False)]
         if self._outputs is not None:

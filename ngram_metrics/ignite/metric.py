@@ -100,8 +100,9 @@ def take_options_by_keyword(make: Callable[..., Scorer]) -> Callable[[type[Creat
         def construct_by_keyword(self: Created, *args: object, **options: object) -> None:
             if len(args) > _POSITIONAL or (args and not callable(args[0])):
                 raise TypeError(
-                    f"{cls.__name__} takes its options by keyword, such as {cls.__name__}(average='macro'): "
-                    f"got {shortened(args)} by position. ignite's parameters are those of ngram_metrics.ignite.drop_in"
+                    f"{cls.__name__} was given {shortened(args)} by position: expected options by keyword, such as "
+                    f"{cls.__name__}(average='macro'). The classes of ngram_metrics.ignite.drop_in take ignite's own "
+                    "parameters by position"
                 )
             construct_checked(self, *args, **options)
 
@@ -240,10 +241,8 @@ class IgniteMetric(CountingMetric, Metric):
 
     def _refuse_several(self, verb: str) -> NoReturn:
         """Raise TypeError for something that can only be done with one value."""
-        names = list(self.scorer.values)
-        raise TypeError(
-            f"{self!r} computes several values: {verb} one of them, such as metric[{names[0]!r}], of {names}"
-        )
+        first = next(iter(self.scorer.values))
+        raise TypeError(f"{self!r} computes several values: {verb} one of them, such as metric[{first!r}]")
 
     def completed(self, engine: Engine, name: str) -> None:
         """Write the value to ``engine.state.metrics``, or several values as ``metrics_result_mode`` says."""
@@ -293,8 +292,9 @@ class KeyedIgniteMetric(IgniteMetric):
         }
         if shared := [key for key in self.scorer.values if key in written]:
             warn_user(
-                f"two metrics attached to one engine both write {shared}: only the last one is visible. "
-                "Their names are not in the keys, as in ignite; they are in those of ngram_metrics.ignite.ROUGEScore."
+                f"two metrics attached to one engine both write {shared}, so only the values of the last one remain. "
+                "As in ignite, the name passed to attach is not in the keys. It is in those of "
+                "ngram_metrics.ignite.ROUGEScore"
             )
         others.add(self)
         super().attach(engine, name, usage)

@@ -550,7 +550,9 @@ def test_a_confidence_outside_0_to_1_is_refused(metric: type):
 @pytest.mark.parametrize("metric", FUNCTIONS)
 def test_rows_are_kept_only_where_asked_for(metric: type):
     for made in (metric(), getattr(for_ignite, metric.__name__)()):
-        with pytest.raises(ValueError, match=r"keeps sums only: construct it with confidence=0\.95"):
+        with pytest.raises(
+            ValueError, match=r"keeps only sums, not the counts of each segment: construct it with confidence=0\.95"
+        ):
             made.segment_rows()
     assert _filled(metric(confidence=0.95)).segment_rows().shape[0] == len(OUTPUT)
     assert _filled(metric(average="none")).segment_rows().shape[0] == len(OUTPUT)

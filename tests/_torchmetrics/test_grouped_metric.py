@@ -127,14 +127,19 @@ def test_a_wrong_label_of_a_batch_is_named_and_counts_nothing(groups: Any, error
 @pytest.mark.parametrize(
     ("metric", "labels", "error", "message"),
     [
-        (ChrF(), ["de", "mean"], ValueError, "the label 'mean' of groups: expected one that is not blank, mean or all"),
-        (ChrF(), ["all"], ValueError, "the label 'all' of groups"),
-        (ChrF(), [" "], ValueError, "the label ' ' of groups"),
-        (ChrF(), ["de", "de"], ValueError, "expected at least one label, and each once"),
+        (
+            ChrF(),
+            ["de", "mean"],
+            ValueError,
+            "groups has the label 'mean': expected one that is not blank, mean or all",
+        ),
+        (ChrF(), ["all"], ValueError, "groups has the label 'all'"),
+        (ChrF(), [" "], ValueError, "groups has the label ' '"),
+        (ChrF(), ["de", "de"], ValueError, "expected at least one label, and each label only once"),
         (ChrF(), [], ValueError, "expected at least one label"),
-        (ChrF(), [1], TypeError, "the label 1 of groups: expected a str"),
+        (ChrF(), [1], TypeError, "groups has the label 1: expected a str"),
         (ChrF(), "de", TypeError, r'groups is a str: expected a list of labels, such as \["de", "fr"\]'),
-        (GroupedMetric(ChrF(), ["de"]), ["de"], ValueError, "has groups: expected one without"),
+        (GroupedMetric(ChrF(), ["de"]), ["de"], ValueError, "has groups of its own: expected a metric without"),
         (ChrF(average="none"), ["de"], ValueError, "expected average 'micro' or 'macro', and no confidence"),
         (ChrF(confidence=0.9), ["de"], ValueError, r"ChrF\(confidence=0\.9\): expected average"),
         (ChrF, ["de"], TypeError, "metric is the class ChrF: expected a metric object"),
@@ -159,7 +164,7 @@ def test_an_index_out_of_range_on_a_device_is_an_error_of_compute():
     with crossings():  # here indices are not read, as on a device
         grouped.update(PREDS, TARGET, torch.tensor([0, 1, 3, -1]))
         with pytest.raises(
-            ValueError, match=r"groups is torch.int64 of shape \(2,\): expected an integer for each of 4"
+            ValueError, match=r"groups is a tensor of shape \(2,\): expected \(4,\), an index for each segment"
         ):
             grouped.update(PREDS, TARGET, torch.tensor([0, 1]))
     assert grouped.segments.tolist() == [1, 1, 0, 2]
@@ -200,7 +205,7 @@ def test_a_metric_is_copied_saved_merged_and_reset():
     loaded = GroupedMetric(ChrF(average="macro"), LABELS)
     loaded.load_state_dict(grouped.state_dict())
     assert_same(loaded.compute(), expected)
-    with pytest.raises(RuntimeError, match="counted by a metric with other settings"):
+    with pytest.raises(RuntimeError, match="come from a metric whose settings differ"):
         GroupedMetric(ChrF(average="macro"), ["de", "fr", "it"]).load_state_dict(grouped.state_dict())
     loaded.merge_state(grouped)
     assert loaded.segments.tolist() == [4, 4, 0, 0]

@@ -87,7 +87,7 @@ def test_one_value_of_other_settings_is_not_merged():
     first, second = (ROUGEScore(use_stemmer=stems)["rougeL_fmeasure"] for stems in (False, True))
     for metric in (first, second):
         metric.update(["the cats sat"], ["the cat sat"])
-    with pytest.raises(ValueError, match="other settings than this ROUGEScore"):
+    with pytest.raises(ValueError, match="whose settings differ from this ROUGEScore"):
         first.merge_state(second)
 
 

@@ -57,7 +57,8 @@ def _count(metric: Any, batch: Batch) -> Any:
 
 def _refusal(*kinds: str) -> str:
     """The words of the error, which names the kinds in one order."""
-    return f"one metric was given {' and '.join(kind for kind in KINDS if kind in kinds)}: expected one of them from"
+    names = " and ".join(kind for kind in KINDS if kind in kinds)
+    return f"this metric was given {names}: expected one kind of input from"
 
 
 def _unit(metric: Any) -> str:

@@ -236,7 +236,7 @@ class OwnMetric(Metric):
             {"de": ROUGEScore()["rouge1_fmeasure"], "zh": ROUGEScore()["rouge1_recall"]},
             *(None, ValueError, r"values is \('rouge1_fmeasure',\) for 'de' and \('rouge1_recall',\)"),
         ),
-        ({"de": Bleu(), "zh": Bleu(confidence=0.9)}, None, ValueError, "no confidence, because only the sums of each "),
+        ({"de": Bleu(), "zh": Bleu(confidence=0.9)}, None, ValueError, "no confidence, because groups keep only sums"),
         (
             {"de": Bleu(average="none")},
             None,
@@ -257,9 +257,9 @@ class OwnMetric(Metric):
             "the metric of 'de' is .*OwnMetric.*whose counts can be added up by groups",
         ),
         ({}, None, ValueError, "expected at least one label"),
-        ({"all": Bleu()}, None, ValueError, "the label 'all' of groups"),
-        ({1: Bleu()}, None, TypeError, "the label 1 of groups: expected a str"),
-        ({"de": Bleu()}, ["de"], TypeError, "metric is a mapping of labels to metrics: expected no groups, got"),
+        ({"all": Bleu()}, None, ValueError, "groups has the label 'all'"),
+        ({1: Bleu()}, None, TypeError, "groups has the label 1: expected a str"),
+        ({"de": Bleu()}, ["de"], TypeError, "but metric is a mapping whose keys are the labels: leave out groups"),
         (Bleu(), None, TypeError, "groups is missing: expected the labels of the groups, or a mapping of labels"),
     ],
 )
@@ -358,7 +358,7 @@ def test_a_metric_is_copied_saved_and_merged():
     others = GroupedMetric({**bleu_of_each(), "ja": Bleu(tokenizer="zh")})
     with pytest.raises(ValueError, match="tokenizer of ja was 'char', and is 'zh' here"):
         others.merge_state(grouped)
-    with pytest.raises(RuntimeError, match="counted by a metric with other settings"):
+    with pytest.raises(RuntimeError, match="come from a metric whose settings differ"):
         others.load_state_dict(grouped.state_dict())
 
 

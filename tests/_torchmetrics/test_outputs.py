@@ -104,7 +104,7 @@ def test_nothing_is_cut_and_what_cannot_be_seen_is_named():
     ("metrics", "samples", "error", "words"),
     [
         ({}, 5, ValueError, "0 metrics"),
-        ({"chrf": ChrF()}, -1, ValueError, "samples=-1: expected at least 1 and at least 0"),
+        ({"chrf": ChrF()}, -1, ValueError, "samples is -1: expected at least one metric, and samples of at least 0"),
         ({"chrf": ChrF(average="none")}, 5, ValueError, "the metric chrf has average='none'"),
         ({"hypothesis": ChrF()}, 5, ValueError, "'a segment' and 'hypothesis' both write 'hypothesis'"),
         ({"x": 100 * ChrF(average="none")}, 5, ValueError, "the metric x has average='none'"),
@@ -112,9 +112,9 @@ def test_nothing_is_cut_and_what_cannot_be_seen_is_named():
             {"x": 100 * ChrF(confidence=0.9)},
             5,
             TypeError,
-            "x is a Comp.* of .*, or arithmetic of such values$",
+            "x is a Comp.* of .*, or arithmetic with such metrics$",
         ),
-        ({"x": ChrF() + BLEUScore()}, 5, TypeError, "x is a Comp.* of .*, or arithmetic of such values$"),
+        ({"x": ChrF() + BLEUScore()}, 5, TypeError, "x is a Comp.* of .*, or arithmetic with such metrics$"),
         (
             {"f": for_ignite.ROUGEScore()["rougeL_fmeasure"]},
             5,
@@ -229,7 +229,9 @@ def test_the_shares_of_processes_are_joined_as_a_sampler_deals_them_out():
 
 def test_another_number_of_sources_is_refused():
     outputs = Outputs({"chrf": ChrF()}, Accumulator, 1)
-    with pytest.raises(ValueError, match=r"^3 segments and 2 sources: expected as many$"):
+    with pytest.raises(
+        ValueError, match=r"^the batch has 3 segments and 2 sources: expected one source for each segment$"
+    ):
         outputs.add(HYPOTHESES, REFERENCES, ["a", "b"])
     outputs.add("a text", ["a reference", "another"], "its source")
     assert outputs.rows[0][1:4] == ["its source", "a text", "a reference\nanother"]

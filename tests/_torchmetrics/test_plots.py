@@ -136,9 +136,13 @@ def test_a_collection_plots_what_its_metrics_computed():
         (
             [{"a": 1.0}, {"b": 1.0}],
             ValueError,
-            r"^result 1 of val has the values b and result 0 the values a: expected",
+            r"^result 1 of val has the values b and result 0 has a: expected",
         ),
-        ([torch.ones(2), torch.ones(3)], ValueError, "^result 1 of val has 3 scores of chrf and result 0 2: expected"),
+        (
+            [torch.ones(2), torch.ones(3)],
+            ValueError,
+            "^result 1 of val has 3 scores of chrf and result 0 has 2: expected",
+        ),
     ],
 )
 def test_what_is_no_result_is_named(value: Any, kind: type[Exception], words: str):

@@ -203,7 +203,9 @@ def test_load_refuses_other_settings(case: Case, average: str):
     assert case.others
     for change in case.others:
         saved = _saved(case.filled(average, **change))
-        _check_refused(metric, saved, "other settings than this .*: expected the same class, options and average")
+        _check_refused(
+            metric, saved, "whose settings differ from this .*'s: expected the same class, options and average"
+        )
 
 
 @each_metric
@@ -211,7 +213,7 @@ def test_load_refuses_other_averages(case: Case, average: str):
     metric = case.filled(average, case.batches[:1])
     for other in case.averages:
         if other != average:
-            _check_refused(metric, _saved(case.filled(other)), "the states lack|other settings")
+            _check_refused(metric, _saved(case.filled(other)), "the states lack|whose settings differ")
 
 
 @each_metric
@@ -226,7 +228,7 @@ def test_load_refuses_states_that_lack_one(case: Case, average: str):
 def test_load_refuses_a_state_that_is_no_tensor(case: Case, average: str):
     metric, saved = case.filled(average, case.batches[:1]), _saved(case.filled(average))
     for name in saved:
-        words = rf"the saved state {name} is an? \w+: expected a tensor|other settings"
+        words = rf"the saved state {name} is an? \w+: expected a tensor|whose settings differ"
         _check_refused(metric, {**saved, name: 5}, words)
         _check_refused(metric, {**saved, name: None}, words)
     if "rows" in saved:
@@ -239,9 +241,9 @@ def test_load_refuses_a_state_of_another_dtype_or_shape(case: Case, average: str
     metric, saved = case.filled(average, case.batches[:1]), _saved(case.filled(average))
     for name, state in saved.items():
         tensor = state[0] if name == "rows" else state
-        words = f"the saved state {name} is torch.float16 of shape .*: expected torch|other settings"
+        words = f"the saved state {name} is torch.float16 of shape .*: expected torch|whose settings differ"
         _check_refused(metric, {**saved, name: tensor.half()}, words)
-        words = f"the saved state {name} is torch.* of shape .*: expected torch|other settings"
+        words = f"the saved state {name} is torch.* of shape .*: expected torch|whose settings differ"
         _check_refused(metric, {**saved, name: torch.stack([tensor, tensor])}, words)
 
 
@@ -414,7 +416,7 @@ def test_merge_refuses_other_settings_and_averages(case: Case, average: str, inc
     others += [case.make(name) for name in case.averages if name != average]
     for other in others:
         other.update(*case.batches[0])
-        words = r"other settings than this .*: expected the same class, options and"
+        words = r"whose settings differ from this .*'s: expected the same class, options and"
         _check_merge_refused(case.filled(average), _incoming(other, incoming), words)
 
 
@@ -495,10 +497,10 @@ SINGLE = CASE.whole[0][:, 0], CASE.whole[1]
 each_mix = pytest.mark.parametrize(
     ("first", "second", "words"),
     [
-        (CASE.whole, OTHER, "2 and of 3"),
-        (OTHER, SINGLE, "1 and of 2"),
-        (SINGLE, CASE.whole, "1 and of 3"),
-        (SINGLE, (SINGLE[0][:, None], SINGLE[1]), "1 and of 1 (in three dimensions)"),
+        (CASE.whole, OTHER, "2 and with 3"),
+        (OTHER, SINGLE, "1 and with 2"),
+        (SINGLE, CASE.whole, "1 and with 3"),
+        (SINGLE, (SINGLE[0][:, None], SINGLE[1]), "1 and with 1 (in three dimensions)"),
     ],
     ids=["3 and 2", "2 and no", "no and 3", "no and 1, which is another shape"],
 )
@@ -515,9 +517,7 @@ def test_none_refuses_another_number_of_samples(first, second, words):
         lambda: metric.merge_state(other),
         lambda: metric.merge_state(other.metric_state),
     ):
-        with pytest.raises(
-            ValueError, match=re.escape(f"batches of {words} hypotheses per segment: average 'none' ex")
-        ):
+        with pytest.raises(ValueError, match=re.escape(f"batches with {words} hypotheses per segment: average 'none'")):
             call()
         assert_same_states(metric, states)
         assert metric.update_count == 1
@@ -559,5 +559,5 @@ def test_a_copy_a_merged_and_a_loaded_metric_know_their_number_of_samples():
     loaded.load_state_dict(metric.state_dict())
     for known in (copy.deepcopy(metric), pickle.loads(pickle.dumps(metric)), merged, loaded):
         assert_same(known.compute(), CASE.value("none"))
-        with pytest.raises(ValueError, match="batches of 2 and of 3 hypotheses"):
+        with pytest.raises(ValueError, match="batches with 2 and with 3 hypotheses"):
             known.update(*OTHER)

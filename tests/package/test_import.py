@@ -91,7 +91,9 @@ def test_version_is_that_of_the_installed_package():
 
 
 def test_the_error_for_a_metric_of_the_other_framework_says_where_its_own_is():
-    with pytest.raises(AttributeError, match=r"^Bleu is for torchmetrics: for ignite, import Bleu from ngram"):
+    with pytest.raises(
+        AttributeError, match=r"^this Bleu is a torchmetrics metric: for ignite, import Bleu from ngram"
+    ):
         ngram_metrics.Bleu().attach(None, "bleu")
     for metric in (ngram_metrics.ignite.Bleu(), ngram_metrics.ignite.drop_in.Rouge()):
         with pytest.raises(

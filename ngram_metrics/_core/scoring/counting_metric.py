@@ -1,7 +1,7 @@
 """What the metrics of all frameworks share: a scorer, and the counts of all batches. It knows no framework.
 
 A class of a framework calls ``_begin`` in its constructor, replaces ``_counts`` in its ``update``, and says in
-``_joined`` how the counts of all processes are had.
+``_joined`` how the counts of all processes are obtained.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class CountingMetric:
 
     def _refuse_other_settings(self, differences: str = "") -> None:
         raise ValueError(
-            f"these states were counted by a metric with other settings than this {type(self).__name__}: "
+            f"these states come from a metric whose settings differ from this {type(self).__name__}'s: "
             f"expected the same class, options and average{differences}"
         )
 
@@ -265,7 +265,10 @@ class CountingMetric:
             ValueError: the metric has neither ``confidence`` nor average none, so it keeps sums only.
         """
         if self._empty.rows is None:
-            raise ValueError(f"this {type(self).__name__} keeps sums only: construct it with confidence=0.95")
+            raise ValueError(
+                f"this {type(self).__name__} keeps only sums, not the counts of each segment: "
+                "construct it with confidence=0.95"
+            )
         return to_tensor(self._joined().all_rows())
 
     def _changed_settings(self) -> str:

@@ -237,7 +237,8 @@ def _join_kinds(first: Kind | None, second: Kind | None) -> Kind | None:
         return first or second
     names = sorted((first, second), key=KINDS.index)
     raise ValueError(
-        f"one metric was given {' and '.join(names)}: expected one of them from reset to compute, on all processes"
+        f"this metric was given {' and '.join(names)}: expected one kind of input from reset to compute, "
+        "on all processes"
     )
 
 
@@ -246,8 +247,8 @@ def _join_samples(first: tuple[int, ...] | None, second: tuple[int, ...] | None)
         return second if first is None else first
     names = [_name_samples(samples) for samples in sorted((first, second))]
     raise ValueError(
-        f"batches of {' and of '.join(names)} hypotheses per segment: average 'none' expects the same number in all "
-        "batches"
+        f"this metric was given batches with {' and with '.join(names)} hypotheses per segment: average 'none' "
+        "expects the same number in all batches"
     )
 
 

@@ -62,11 +62,11 @@ def _checked_labels(groups: Any) -> tuple[str, ...]:
     labels = list_sequence("groups", groups, 'a list of labels, such as ["de", "fr"]')
     for label in labels:
         if not isinstance(label, str):
-            raise TypeError(f"the label {shortened(label)} of groups: expected a str")
+            raise TypeError(f"groups has the label {shortened(label)}: expected a str")
         if not label.strip() or label in TOTALS:
-            raise ValueError(f"the label {label!r} of groups: expected one that is not blank, {' or '.join(TOTALS)}")
+            raise ValueError(f"groups has the label {label!r}: expected one that is not blank, {' or '.join(TOTALS)}")
     if len(set(labels)) < len(labels) or not labels:
-        raise ValueError(f"groups is {labels}: expected at least one label, and each once")
+        raise ValueError(f"groups is {labels}: expected at least one label, and each label only once")
     return tuple(labels)
 
 
@@ -80,11 +80,14 @@ def group_indices(groups: Any, labels: Sequence[str], segments: int) -> Tensor:
             bool or a float is no index.
     """
     if isinstance(groups, Tensor) and (groups.is_floating_point() or groups.dtype == torch.bool):
-        raise TypeError(f"groups is {groups.dtype}: expected labels, or integers, which are indices of labels")
+        raise TypeError(
+            f"groups is a tensor of {groups.dtype}: expected labels, or indices of labels, which are integers"
+        )
     if isinstance(groups, Tensor) and counts_in_torch(groups):
         if groups.shape != (segments,):
-            actual = f"{groups.dtype} of shape {tuple(groups.shape)}"
-            raise ValueError(f"groups is {actual}: expected an integer for each of {segments} segments")
+            raise ValueError(
+                f"groups is a tensor of shape {tuple(groups.shape)}: expected ({segments},), an index for each segment"
+            )
         return groups.long().where((groups >= 0) & (groups < len(labels)), len(labels))
     index_of = {label: index for index, label in enumerate(labels)}
     indices = np.empty(segments, np.int64)
@@ -193,7 +196,9 @@ def checked_grouping(metric: Any, groups: Any, shared: Sequence[str] = ("device"
         _checked_scorer(metric, "metric")
         return metric, Grouping(_checked_labels(groups))
     if groups is not None:
-        raise TypeError(f"metric is a mapping of labels to metrics: expected no groups, got {shortened(groups)}")
+        raise TypeError(
+            f"groups is {shortened(groups)}, but metric is a mapping whose keys are the labels: leave out groups"
+        )
     labels = _checked_labels(list(metric))
     scorers = tuple(_checked_scorer(metric[label], f"the metric of {label!r}") for label in labels)
     _refuse_other_options(metric, shared)
@@ -209,11 +214,11 @@ def _checked_scorer(metric: Any, name: str) -> Scorer:
     whole = whole_metric(metric)
     if scorer.average == "none" or whole.confidence is not None:
         raise ValueError(
-            f"{name} is {metric!r}: expected average 'micro' or 'macro', and no confidence, because only the sums of "
-            "each group are kept"
+            f"{name} is {metric!r}: expected average 'micro' or 'macro', and no confidence, because groups keep only "
+            "sums"
         )
     if whole.groups:
-        raise ValueError(f"{name} is {metric!r}, which has groups: expected one without")
+        raise ValueError(f"{name} is {metric!r}, which has groups of its own: expected a metric without groups")
     return scorer
 
 
@@ -229,7 +234,7 @@ def _refuse_other_options(metrics: Mapping[str, Any], shared: Sequence[str]) -> 
             values = [show(described[name]) if name in described else "missing" for described in (first, other)]
             raise ValueError(
                 f"{name} is {values[0]} for {first_label!r} and {values[1]} for {label!r}: expected metrics that "
-                f"differ only in options for text: {', '.join(TEXT_OPTIONS)}"
+                f"differ only in options for text ({', '.join(TEXT_OPTIONS)})"
             )
 
 

@@ -87,16 +87,18 @@ def test_rows_stay_in_order_and_in_few_parts(sizes: list[int]):
 
 
 def test_another_kind_of_input_is_refused():
-    with pytest.raises(ValueError, match=r"^one metric was given text and ids: expected one of them from reset"):
+    with pytest.raises(ValueError, match=r"^this metric was given text and ids: expected one kind of input from reset"):
         counts_of([[1, 2, 3]], "ids").merge(counts_of([[1, 2, 3]], "text"))
 
 
 @pytest.mark.parametrize(
     ("first", "second", "names"),
-    [((), (3,), "1 and of 3"), ((2,), (4,), "2 and of 4"), ((1,), (), r"1 and of 1 \(in three dimensions\)")],
+    [((), (3,), "1 and with 3"), ((2,), (4,), "2 and with 4"), ((1,), (), r"1 and with 1 \(in three dimensions\)")],
 )
 def test_another_number_of_samples_is_refused(first: Any, second: Any, names: str):
-    with pytest.raises(ValueError, match=f"^batches of {names} hypotheses per segment: average 'none' expects"):
+    with pytest.raises(
+        ValueError, match=f"^this metric was given batches with {names} hypotheses per segment: average 'none' expects"
+    ):
         counts_of([[1, 2, 3]], samples=first).merge(counts_of([[1, 2, 3]], samples=second))
 
 
