@@ -127,7 +127,7 @@ def copy_metrics(metrics: Metrics) -> torchmetrics.MetricCollection:
     # Copies, because two values of one ROUGE would count each segment twice.
     # The names in a collection begin with its prefix.
     named: Any = dict(metrics.items()) if isinstance(metrics, (Mapping, torchmetrics.MetricCollection)) else metrics
-    collected: Any = dict(torchmetrics.MetricCollection(named).items(copy_state=False))
+    collected: Any = dict(torchmetrics.MetricCollection(named).items())
     names = named if isinstance(named, dict) and named.keys() == collected.keys() else collected
     copies = {name: collected[name].clone() for name in names}
     refuse_shared_names(copies)

@@ -97,6 +97,16 @@ def test_labels_may_be_indices():
         assert_same(filled(ChrF(), groups).compute(), expected)
 
 
+def test_a_call_returns_the_values_of_its_batch_and_counts_it():
+    grouped = GroupedMetric(ChrF(), LABELS)
+    for pair in range(2):
+        batch = (PREDS[2 * pair : 2 * pair + 2], TARGET[2 * pair : 2 * pair + 2], GROUPS[2 * pair : 2 * pair + 2])
+        alone = GroupedMetric(ChrF(), LABELS)
+        alone.update(*batch)
+        torch.testing.assert_close(grouped(*batch), alone.compute(), equal_nan=True, rtol=0, atol=0)
+    torch.testing.assert_close(grouped.compute(), filled(ChrF()).compute(), equal_nan=True, rtol=0, atol=0)
+
+
 def test_a_value_of_several_is_named_by_its_own_name():
     grouped = filled(ROUGEScore(rouge_keys=("rouge1", "rougeL"))["rougeL_fmeasure"])
     assert list(grouped.compute()) == [f"rougeL_fmeasure_{suffix}" for suffix in (*LABELS, "mean", "all")]

@@ -9,6 +9,7 @@ import pytest
 import torch
 from oracles import close
 from rouge_score.rouge_scorer import RougeScorer
+from torchmetrics import MetricCollection
 from torchmetrics.wrappers import BootStrapper, MetricTracker, MinMaxMetric
 
 import ngram_metrics
@@ -146,6 +147,18 @@ def test_several_of_one_metric_count_each_segment_once():
     assert int(rouge.segments) == 0
 
 
+def test_copies_come_in_the_order_given():
+    metrics = {"z": ChrF(), "a": ngram_metrics.Bleu(), "m": ROUGEScore()["rouge1_recall"]}
+    assert list(ComputeMetrics(metrics).metrics) == ["z", "a", "m"]
+    assert list(ComputeMetrics(MetricCollection(metrics)).metrics) == list(MetricCollection(metrics))
+    assert list(ComputeMetrics([ChrF(), ngram_metrics.Bleu()]).metrics) == ["ChrF", "Bleu"]
+
+
+def test_copies_have_the_names_that_a_collection_gives_them():
+    collection = MetricCollection({"z": ChrF(), "a": ngram_metrics.Bleu()}, prefix="val_")
+    assert set(ComputeMetrics(collection).metrics) == {"val_z", "val_a"}
+
+
 @each_framework
 @pytest.mark.parametrize(
     ("name", "options", "unknown", "words"),
@@ -163,6 +176,14 @@ def test_what_is_no_value_of_a_metric_is_refused_at_once(
 ):
     with pytest.raises(KeyError, match=words):
         getattr(framework, name)(**options)[unknown]
+
+
+@each_framework
+def test_the_scores_of_segments_have_no_names(framework: ModuleType):
+    with pytest.raises(KeyError, match="computes a single value without a name"):
+        framework.ChrF(average="none")["chrf"]
+    with pytest.raises(KeyError, match="computes a single value without a name"):
+        framework.ChrF()[0]
 
 
 @each_framework

@@ -374,6 +374,13 @@ def test_one_value_of_several_is_the_reward():
     assert reward.__name__ == "rougeL_recall"
 
 
+def test_completions_of_another_language_are_told_at_each_call():
+    reward = Reward(ROUGEScore(rouge_keys="rouge1")["rouge1_fmeasure"])
+    for _ in range(2):
+        with pytest.warns(UserWarning, match="more than 3 % of the words have other letters"):
+            reward(completions=["Die Größe überrascht alle"], reference=["Diese Größe ist schön"])
+
+
 NO_TEXT = "expected text, or messages in which the assistant's last one has text$"
 
 

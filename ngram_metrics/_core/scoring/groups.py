@@ -143,7 +143,7 @@ def select_groups(counts: Counts, select: Callable[[Array], Array]) -> Counts:
 
 
 def count_each_group(
-    grouping: Grouping, preds: Hypotheses, target: References, groups: Any, is_first: bool = True
+    grouping: Grouping, preds: Hypotheses, target: References, groups: Any, is_first: bool
 ) -> tuple[CountedBatch, Tensor]:
     """Count a batch, each text by the metric of its group.
 

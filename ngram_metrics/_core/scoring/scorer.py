@@ -97,7 +97,7 @@ class Scorer:
         segments, batches = self.reader.read(preds, target, is_first)
         return self._count(segments, batches)
 
-    def count_segments(self, segments: Segments | PaddedSegments, is_first: bool = True) -> CountedBatch:
+    def count_segments(self, segments: Segments | PaddedSegments, is_first: bool) -> CountedBatch:
         """Count checked segments, or raise the errors of ``Reader.encode``."""
         return self._count(segments, self.reader.encode(segments, is_first))
 
