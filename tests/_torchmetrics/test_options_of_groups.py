@@ -120,6 +120,7 @@ def test_each_language_has_the_score_of_sacrebleu():
     assert values["bleu_mean"].item() == pytest.approx(sum(scores) / 3, rel=1e-12)
 
 
+@pytest.mark.engines
 @pytest.mark.parametrize(("label", "tokenizer"), [("ja", "ja-mecab"), ("ko", "ko-mecab")])
 def test_a_language_may_need_a_tokenizer_of_another_package(label: str, tokenizer: str):
     pytest.importorskip({"ja": "MeCab", "ko": "mecab_ko"}[label], reason="it splits the words")

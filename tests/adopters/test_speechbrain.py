@@ -1,5 +1,8 @@
 """SpeechBrain's statistics of a stage: those of all processes, each of which validates its share.
 
+It needs torchaudio, whose wheels on PyPI load only beside the CUDA build of torch, and a torchaudio that does not load
+breaks transformers. So no extra installs it.
+
 It is imported in processes of its own: it replaces the constructor of torch's DataLoader, as Lightning does, and has
 modules that raise when hypothesis looks into them.
 """
@@ -16,6 +19,8 @@ from sacrebleu.metrics import BLEU
 from systems import output, references
 
 from ngram_metrics import Bleu
+
+pytestmark = pytest.mark.engines
 
 REFERENCES = references(31), output(references(31), 0.1, seed=2)
 WRITTEN = output(REFERENCES[0], 0.2, seed=1)
@@ -79,7 +84,6 @@ def test_a_stage_has_the_value_of_sacrebleu():
     assert result == {"value": pytest.approx(expected_value(), rel=1e-12), "utterances": len(UTTERANCES)}
 
 
-@pytest.mark.slow
 def test_two_processes_have_the_value_of_all_utterances():
     values = on_ranks(stage_value, size=2)
     assert [value["utterances"] for value in values] == [16, 15]
