@@ -43,15 +43,15 @@ _PUBLIC = {
 }
 
 
-#: Names of other packages for these metrics, with what to write here.
+#: Names that other packages have for these metrics, with what to use here.
 _THEIRS = {
-    "BLEU": "from ngram_metrics import Bleu",
-    "CHRF": "from ngram_metrics import ChrF",
-    "SacreBLEUScore": "from ngram_metrics import Bleu, and Bleu(smooth='none') for the same number",
-    "BLEUScore": "from ngram_metrics import Bleu, and Bleu(tokenizer=None, smooth='none') for the same number",
-    "CHRFScore": "from ngram_metrics import ChrF, and ChrF(word_order=2, eps_smoothing=True) for the same number",
+    "BLEU": "use ngram_metrics.Bleu",
+    "CHRF": "use ngram_metrics.ChrF",
+    "SacreBLEUScore": "use ngram_metrics.Bleu; Bleu(smooth='none') gives the same number",
+    "BLEUScore": "use ngram_metrics.Bleu; Bleu(tokenizer=None, smooth='none') gives the same number",
+    "CHRFScore": "use ngram_metrics.ChrF; ChrF(word_order=2, eps_smoothing=True) gives the same number",
     **{
-        name: f"from ngram_metrics.functional import {name}"
+        name: f"use ngram_metrics.functional.{name}"
         for name in ("bleu_score", "rouge_score", "chrf_score", "ngram_overlap")
     },
 }

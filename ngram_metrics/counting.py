@@ -183,7 +183,7 @@ def common_subsequence_lengths(
     batch = _encode(segments, pad_id)
     # The shape of padded references decides. Counting them would not do: on a CPU those without tokens are left out.
     if not batch.is_paired or (isinstance(segments, PaddedSegments) and segments.references.shape[1] > 1):
-        raise ValueError("target has several references for a segment: expected one for each")
+        raise ValueError("target has several references for a segment: expected one reference for each segment")
     return to_tensor(find_common_lengths(batch))
 
 
@@ -221,7 +221,7 @@ def _check_ids(segments: Segments | PaddedSegments, **arguments: Any) -> None:
         lines.append(f"{name} = {_numbering(given, segments.kind, has_several=_has_several(item, segments.kind))}")
     advice = "".join(f"\n    {line}" for line in lines)
     raise TypeError(
-        f"the segments are {segments.kind}: expected token ids, which are integers. Number the words:\n{advice}"
+        f"the segments are {segments.kind}: expected token ids, which are integers. Number the words first:\n{advice}"
     )
 
 

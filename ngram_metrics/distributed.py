@@ -44,7 +44,7 @@ class UnrepeatedSampler(DistributedSampler[Any]):
     @named_arguments
     def __init__(self, dataset: Sized, num_replicas: int | None = None, rank: int | None = None) -> None:
         if (num_replicas is None) != (rank is None):
-            raise ValueError(f"num_replicas is {num_replicas} and rank is {rank}: expected both numbers, or none")
+            raise ValueError(f"num_replicas is {num_replicas} and rank is {rank}: expected both numbers or neither")
         self._asks = rank is None
         num_replicas, rank = (num_replicas, rank) if rank is not None else _processes()
         super().__init__(dataset, num_replicas, rank, shuffle=False)  # type: ignore[arg-type]

@@ -125,7 +125,7 @@ class ScoresCallback(Callback):
         if not isinstance(outputs, Mapping) or not {"preds", "target"} <= set(outputs):
             step = "test_step" if trainer.testing else "validation_step"
             actual = f"a dict with {list(outputs)}" if isinstance(outputs, Mapping) else type(outputs).__name__
-            raise TypeError(f"{step} must return a dict with 'preds' and 'target', got {actual}")
+            raise TypeError(f"{step} must return a dict with 'preds' and 'target' (got: {actual})")
         scored = self._scored[dataloader_idx]
         groups = {"groups": outputs["groups"]} if "groups" in outputs else {}
         scored.metrics.update(outputs["preds"], outputs["target"], **groups)  # only a GroupedMetric takes groups

@@ -155,7 +155,8 @@ def _weights(probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None, 
     for index, (row, count) in enumerate(zip(rows, counts, strict=True)):
         if len(row) != count:
             raise ValueError(
-                f"row {index} of reference_probabilities has {pluralize(len(row), 'number')}: expected {count}"
+                f"row {index} of reference_probabilities has {pluralize(len(row), 'number')}: expected {count}, one "
+                "for each reference"
             )
         if not all(0 <= weight < math.inf for weight in row) or not any(row):
             raise ValueError(

@@ -271,12 +271,14 @@ def _pair_systems(systems: Mapping[str, System], baseline: str, clusters: Labels
     for name, system in systems.items():
         if differences := describe_unequal(settings[name], settings[baseline]):
             raise ValueError(
-                f"{name!r} is a metric with other settings than {baseline!r}: expected the same ones{differences}"
+                f"{name!r} is a metric whose settings differ from {baseline!r}'s: expected the same settings"
+                f"{differences}"
             )
         if system.signature != signature:
             # With equal settings only the number of references can differ.
             raise ValueError(
-                f"{name!r} was scored as {system.signature}, and {baseline!r} as {signature}: expected the same"
+                f"{name!r} was scored as {system.signature}, and {baseline!r} as {signature}: expected the same "
+                "number of references"
             )
     rows = {name: system.segment_rows().cpu().numpy() for name, system in systems.items()}
     segments = len(rows[baseline])
@@ -285,8 +287,8 @@ def _pair_systems(systems: Mapping[str, System], baseline: str, clusters: Labels
     for name, system_rows in rows.items():
         if len(system_rows) != segments:
             raise ValueError(
-                f"{name!r} has {pluralize(len(system_rows), 'segment')} and {baseline!r} {segments}: "
-                "expected the same ones"
+                f"{name!r} has {pluralize(len(system_rows), 'segment')} and {baseline!r} has {segments}: "
+                "expected the same segments"
             )
     if systems[baseline].has_one_reference():
         _check_references(rows, scorers[baseline], baseline)

@@ -99,12 +99,12 @@ TOO_LARGE = r"segment 1 has the id {}: expected ids below 2\^63"
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: clipped_matches(ROWS, IDS), ValueError, "a padded tensor of ids needs pad_id"),
+        (lambda: clipped_matches(ROWS, IDS), ValueError, "a padded tensor of ids was given without pad_id"),
         (lambda: clipped_matches(["a", "b"], ["a", "c"]), TypeError, "the segments are text: expected token ids"),
         (lambda: clipped_matches([["a"], ["b"]], [["a"], ["c"]]), TypeError, "the segments are tokens: expected token"),
         (lambda: clipped_matches([[True], [False]], [[True], [True]]), TypeError, "the segments are tokens: expected "),
         (lambda: clipped_matches(IDS, IDS, 0), ValueError, "ngram order must be greater than zero"),
-        (lambda: ngram_counts(ROWS, 1), ValueError, "a padded tensor of ids needs pad_id"),
+        (lambda: ngram_counts(ROWS, 1), ValueError, "a padded tensor of ids was given without pad_id"),
         (lambda: ngram_counts(ROWS[None], 1, 0), ValueError, r"ids has shape \(1, 2, 3\): expected"),
         (lambda: ngram_counts(ROWS[0], 1, 0), ValueError, r"ids has shape \(3,\): expected"),
         (lambda: ngram_counts({1}, 1), TypeError, "ids is a set: expected a sequence"),
@@ -138,7 +138,7 @@ def test_other_input_is_refused(call: Any, error: type[Exception], words: str):
 )
 def test_the_lines_in_the_error_number_words(preds: Any, target: Any):
     names = {"preds": preds, "target": target, "defaultdict": defaultdict, "count": count}
-    with pytest.raises(TypeError, match="Number the words:") as raised:
+    with pytest.raises(TypeError, match="Number the words first:") as raised:
         clipped_matches(preds, target)
     _, *lines = str(raised.value).split("\n    ")
     assert len(lines) == 3
@@ -150,7 +150,7 @@ def test_the_lines_in_the_error_number_words(preds: Any, target: Any):
 
 def test_the_lines_in_the_error_of_one_side_number_words():
     texts = ["a b a b", "b a"]
-    with pytest.raises(TypeError, match="Number the words:") as raised:
+    with pytest.raises(TypeError, match="Number the words first:") as raised:
         ngram_counts(texts, 2)
     names = {"ids": texts, "defaultdict": defaultdict, "count": count}
     exec("\n".join(str(raised.value).split("\n    ")[1:]), names)

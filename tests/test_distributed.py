@@ -54,7 +54,7 @@ def test_frameworks_that_would_add_a_sampler_keep_it():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rank": 1}, "num_replicas is None and rank is 1: expected both numbers, or none"),
+        ({"rank": 1}, "num_replicas is None and rank is 1: expected both numbers or neither"),
         ({"num_replicas": 2}, "num_replicas is 2 and rank is None: expected both"),
         ({"num_replicas": 2, "rank": 2}, r"rank 2, rank should be in the interval \[0, 1\]"),
     ],

@@ -337,7 +337,7 @@ def test_each_of_several_loaders_is_scored_by_itself(stage: str, tmp_path: Path)
 @pytest.mark.parametrize(("stage", "step"), [("validate", "validation_step"), ("test", "test_step")])
 def test_a_step_that_returns_something_else_is_told(returned: Any, found: str, stage: str, step: str, tmp_path: Path):
     running = trainer(tmp_path, callbacks=[scores()])
-    with pytest.raises(TypeError, match=f"^{step} must return a dict with 'preds' and 'target', got {found}$"):
+    with pytest.raises(TypeError, match=f"^{step} must return a dict with 'preds' and 'target' .got: {found}.$"):
         getattr(running, stage)(Model(returned), Batches(BATCHES), verbose=False)
 
 

@@ -172,12 +172,12 @@ DOUBLED = counted(ChrF, {"doubled": OUTPUTS["base"]}, [[reference, "x"] for refe
 @pytest.mark.parametrize(
     ("systems", "error", "words"),
     [
-        (SYSTEMS | SHORT, ValueError, "'short' has 7 segments and 'base' 150: expected the same ones"),
+        (SYSTEMS | SHORT, ValueError, "'short' has 7 segments and 'base' has 150: expected the same segments"),
         (SYSTEMS | DOUBLED, ValueError, r"'doubled' was scored as nrefs:2\|.*, and 'base' as nrefs:1\|"),
         (
             SYSTEMS | {"b": ChrF(beta=1.0, confidence=0.95)},
             ValueError,
-            "'b' is a metric with other settings than 'base'",
+            "'b' is a metric whose settings differ from 'base'",
         ),
         ({"base": ChrF(confidence=0.95)}, ValueError, "'base' has counted no segment"),
         (
@@ -204,12 +204,16 @@ def test_systems_that_cannot_be_compared_are_refused(test: Any, systems: Any, er
         ({"baseline": "x"}, ValueError, r"unknown baseline 'x': expected one of \['base', 'alike', 'close', 'far'\]"),
         ({"seed": -(2**70)}, ValueError, r"seed is too large: expected an integer from -2\^63 to 2\^64 - 1$"),
         ({"correction": "x"}, ValueError, "unknown correction 'x': expected one of .'holm', 'none', None."),
-        ({"clusters": ["a"] * 149}, ValueError, "clusters has 149 labels and 'base' 150 segments: expected as many"),
+        (
+            {"clusters": ["a"] * 149},
+            ValueError,
+            "clusters has 149 labels and 'base' has 150 segments: expected one label for each segment",
+        ),
         ({"clusters": ["x"] * 150}, ValueError, "clusters has the same label for all 150 segments, 'x': expected at "),
         (
             {"clusters": list(torch.arange(150))},
             TypeError,
-            r"label 0 of clusters is tensor\(0\): expected a hashable, ",
+            r"label 0 of clusters is tensor\(0\): expected a hashable object, ",
         ),
     ],
     ids=range(6),
@@ -232,7 +236,7 @@ def test_too_few_draws_are_refused(test: Any, draws: Any):
 def test_a_wrong_confidence_or_alternative_is_refused():
     for resamples, level, words in (
         (1000, 95, "confidence must be between 0 and 1"),
-        (20, 0.95, r"confidence must be at most 0\.9, .* that 20 resamples have \(got: 0\.95\)$"),
+        (20, 0.95, r"confidence must be at most 0\.9, .* that 20 resamples allow \(got: 0\.95\)$"),
     ):
         with pytest.raises(ValueError, match=words):
             paired_bootstrap(SYSTEMS, "base", resamples, level)

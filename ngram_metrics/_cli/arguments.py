@@ -81,7 +81,7 @@ def _parse_words(parser: ArgumentParser, words: list[str]) -> Namespace:
     if metrics:
         together = ",".join(dict.fromkeys([*options.metrics, *metrics]))
         parser.error(
-            f"there is no file named {metrics[0]}; to name several metrics, separate them by commas: -m {together}"
+            f"there is no file named {metrics[0]}; to name several metrics, separate them with commas: -m {together}"
         )
     return options
 

@@ -40,7 +40,7 @@ _METRIC_OBJECT = "a metric object in metrics= with"
 _OPTION_NAMES = OptionNames(
     tokenizer=f"{_METRIC_OBJECT} tokenizer=",
     rouge_tokenizer=f"{_METRIC_OBJECT} tokenizer=",
-    sentences=f"put each sentence on a line of its own, or pass {_METRIC_OBJECT} sentence_splitter=",
+    sentences=f"put each sentence on a line of its own, or pass {_METRIC_OBJECT} a sentence_splitter",
 )
 #: Columns of a table by their names.
 ListColumns: TypeAlias = dict[str, list[Any]]

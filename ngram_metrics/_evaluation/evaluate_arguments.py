@@ -199,8 +199,8 @@ def _references(references: object, system: str, segments: int) -> tuple[list[st
     as_segments = len(lists) == segments
     if as_streams and as_segments and segments > 1:
         raise ValueError(
-            f"references has {segments} lists of {segments} texts, which may be lists of references or the references "
-            'of each segment: expected a mapping of names to lists, such as {"1": first, "2": second}'
+            f"references has {segments} lists of {segments} texts, which may be {segments} lists of references or the "
+            'references of each segment: expected a mapping of names to lists, such as {"1": first, "2": second}'
         )
     if not as_segments:
         return _streams({str(index + 1): lines for index, lines in enumerate(lists)}, system, segments)
@@ -240,7 +240,7 @@ def _streams(lists: Mapping[str, object], system: str, segments: int) -> tuple[l
 def _check_length(name: str, texts: Sequence[str], other: str, segments: int) -> None:
     if len(texts) != segments:
         raise ValueError(
-            f"{name} has {pluralize(len(texts), 'segment')} and {other} {segments}: expected the same number"
+            f"{name} has {pluralize(len(texts), 'segment')} and {other} has {segments}: expected the same number"
         )
 
 
@@ -248,7 +248,7 @@ def _texts(name: str, texts: object) -> list[str]:
     listed = list_sequence(name, texts, _TEXTS)
     for index, text in enumerate(listed):
         if not isinstance(text, str):
-            hint = "; several systems are a mapping of names to segments" if name == "systems" else ""
+            hint = "; pass several systems as a mapping of names to segments" if name == "systems" else ""
             refuse_missing(text, f"segment {index} of {name}")
             raise TypeError(
                 f"segment {index} of {name} is {type_name(text)}: expected a text{hint or sequence_advice(text)}"

@@ -69,7 +69,7 @@ def _refuse_other_references(systems: Sequence[str], reference: str) -> None:
         for index, (content, first_content) in enumerate(zip(contents, expected, strict=True), 1):
             if content != first_content:
                 raise ValueError(
-                    f"{path}, line {index}: {field!r} is {shortened(content)}, and {shortened(first_content)} in "
+                    f"{path}, line {index}: {field!r} is {shortened(content)}, but {shortened(first_content)} in "
                     f"{first_path}: expected the same segments in the same order"
                 )
 
@@ -184,8 +184,8 @@ def read_outputs(systems: object) -> tuple[dict[str, list[str]], list[list[str]]
     paths = _list_steps(os.fsdecode(systems)) if isinstance(systems, (str, os.PathLike)) else systems
     if not isinstance(paths, Mapping) or not all(isinstance(path, (str, os.PathLike)) for path in paths.values()):
         raise TypeError(
-            f"references is None and systems is {type_name(systems)}: expected references, or the folder of a "
-            "training's outputs, or a mapping of names to such files"
+            f"references is None and systems is {type_name(systems)}: expected references, or systems that are the "
+            "folder of a training's outputs or a mapping of names to such files"
         )
     hypotheses: dict[str, list[str]] = {}
     references: list[list[str]] = []

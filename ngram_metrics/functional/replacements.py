@@ -128,7 +128,7 @@ def get_score(ref_tensor: Tensor, sys_tensor: Tensor, pad_id: int, n_gram: int) 
             raise TypeError(f"{name} is {type_name(ids)}: expected a tensor of ids")
     if sys_tensor.dim() != 3 or ref_tensor.dim() != 2:
         raise ValueError(
-            f"ref_tensor has shape {tuple(ref_tensor.shape)} and sys_tensor {tuple(sys_tensor.shape)}: "
+            f"ref_tensor has shape {tuple(ref_tensor.shape)} and sys_tensor has shape {tuple(sys_tensor.shape)}: "
             "expected (batch, width) and (batch, samples, width)"
         )
     return ngram_overlap(sys_tensor, ref_tensor, n_gram, average="none", pad_id=pad_id).to(torch.float32)
@@ -157,7 +157,8 @@ def pad2max(input_tensors: list[Tensor], pad_id: int) -> Tensor:
             raise TypeError(f"tensor {index} is {type_name(tensor)}: expected int64 token ids")
         if tensor.dtype != torch.int64 or tensor.dim() == 0:
             raise TypeError(
-                f"tensor {index} is {tensor.dtype} of {pluralize(tensor.dim(), 'dimension')}: expected int64 token ids"
+                f"tensor {index} has dtype {tensor.dtype} and {pluralize(tensor.dim(), 'dimension')}: expected int64 "
+                "token ids with at least one dimension"
             )
     longest = max(tensor.shape[-1] for tensor in input_tensors)
     return torch.stack([pad(tensor, (0, longest - tensor.shape[-1]), value=pad_id) for tensor in input_tensors])

@@ -193,7 +193,7 @@ class ComputeMetrics:
             self.metrics.update(preds, target, **({} if self.groups is None else {"groups": self.groups[rows]}))
         except (TypeError, ValueError) as error:
             if self.tokenizer is None:
-                advice = "the ids themselves are scored: to score their text, pass the tokenizer as the second argument"
+                advice = "ids are scored as they are; to score their text, pass the tokenizer as the second argument"
                 raise type(error)(f"{error} ({advice})") from error
             raise
         if self._outputs is not None:
@@ -225,18 +225,22 @@ class ComputeMetrics:
         # Some models return a tuple of their predictions and their caches.
         first, *others = side if isinstance(side, tuple) else (side,)
         if any(getattr(other, "ndim", 0) == 2 and not torch.as_tensor(other).is_floating_point() for other in others):
-            raise ValueError("a tuple has several arrays of ids: expected one array, or a list of batches")
+            raise ValueError(
+                "predictions or label_ids is a tuple of several arrays of ids: expected one array, or a list of batches"
+            )
         if first is None:
-            raise TypeError("predictions or label_ids are None: expected ids for both")
+            raise TypeError("predictions or label_ids is None: expected ids for both")
         ids = _to_tensor(list_column(first, "predictions or label_ids"))
         if ids.numel() and ids.is_floating_point():
             raise TypeError(
-                f"the predictions are logits, {ids.dtype} of shape {tuple(ids.shape)}: expected ids. Pass "
-                "predict_with_generate=True to a Seq2SeqTrainer; the trainer of a causal model needs "
-                "ngram_metrics.hugging_face.Generates before it in the bases of its class"
+                f"the predictions are logits, {ids.dtype} of shape {tuple(ids.shape)}: expected ids. For a "
+                "Seq2SeqTrainer, pass predict_with_generate=True to its arguments. For a causal model, define "
+                "class MyTrainer(ngram_metrics.hugging_face.Generates, Trainer)"
             )
         if ids.dim() != 2:
-            raise ValueError(f"ids of shape {tuple(ids.shape)}: expected (segments, width), or a list of such batches")
+            raise ValueError(
+                f"the ids have shape {tuple(ids.shape)}: expected (segments, width), or a list of such batches"
+            )
         if self.tokenizer is None:
             return ids
         rows = [row[row >= 0].tolist() for row in ids.cpu().to(torch.int64)]  # torch cannot compare unsigned integers
@@ -251,13 +255,17 @@ def _batches(prediction: object) -> list[tuple[object, object]]:
         predictions = prediction.predictions
         labels = prediction.label_ids
     else:
-        raise TypeError(f"{type(prediction).__name__}: expected an EvalPrediction, or (predictions, label_ids)")
+        raise TypeError(
+            f"prediction is {type_name(prediction)}: expected an EvalPrediction, or (predictions, label_ids)"
+        )
     # With eval_do_concat_batches=False both are lists of batches. A batch may be a tuple of predictions and caches.
     first = predictions[0] if isinstance(predictions, list) and predictions else None
     if not isinstance(first, tuple) and getattr(first, "ndim", 1) < 2:
         return [(predictions, labels)]
     if not isinstance(labels, list) or len(labels) != len(predictions):
-        raise ValueError(f"expected as many batches of labels as of predictions, {len(predictions)}")
+        raise ValueError(
+            f"predictions is a list of batches, {len(predictions)} in all: expected label_ids to be a list of as many"
+        )
     return list(zip(predictions, labels, strict=True))
 
 
@@ -337,7 +345,9 @@ class Reward:
         value, *others = scorer.values
         if others:
             example = next(iter(scorer.titles.values()))
-            raise ValueError(f"metric has the values {list(scorer.values)}: expected one, such as metric[{example!r}]")
+            raise ValueError(
+                f"metric computes several values, {list(scorer.values)}: expected one, such as metric[{example!r}]"
+            )
         self.metric, self.references = metric, references
         self.from_ids = checked_bool(from_ids, "from_ids")
         #: The name under which the trainer logs the reward.
@@ -408,7 +418,7 @@ def _text(source: object, name: str, without_content: str | None = None) -> str:
         text = without_content if text is None else text
     if not isinstance(text, str):
         raise TypeError(
-            f"{name} is {shortened(source)}: expected text, or messages in which the assistant's last one has text"
+            f"{name} is {shortened(source)}: expected text, or messages whose last one from the assistant has text"
         )
     return text
 

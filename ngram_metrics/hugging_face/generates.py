@@ -74,8 +74,8 @@ class Generates(Trainer):
         options = {**GREEDY, **self.generation_kwargs}
         if options.get("max_new_tokens", writer.generation_config.max_new_tokens) is None:
             raise ValueError(
-                "the generation config has no max_new_tokens: expected how many ids the model may write after a "
-                'prompt, such as generation_kwargs = {"max_new_tokens": 64} in the class of the trainer'
+                "the generation config has no max_new_tokens: set how many ids the model may write after a prompt, for "
+                'example with generation_kwargs = {"max_new_tokens": 64} in the class of the trainer'
             )
         batch = self._prepare_inputs(inputs)
         _refuse_packed(batch)
@@ -90,12 +90,12 @@ class Generates(Trainer):
 def _refuse_packed(batch: Mapping[str, Tensor]) -> None:
     """Raise ValueError if a row of the batch has several segments."""
     cure = (
-        "expected one segment in each row, padded; pass packing=False and padding_free=False to SFTConfig, or another "
+        "expected one padded segment in each row. Pass packing=False and padding_free=False to SFTConfig, or another "
         "data_collator to Trainer"
     )
     attention_mask = batch.get("attention_mask")
     if attention_mask is None:
-        raise ValueError(f"the batch has no attention_mask, as if its segments were packed: {cure}")
+        raise ValueError(f"the batch has no attention_mask, as if several segments were packed into a row: {cure}")
     positions = batch.get("position_ids")
     if positions is None or positions.shape != attention_mask.shape:
         return
@@ -104,22 +104,23 @@ def _refuse_packed(batch: Mapping[str, Tensor]) -> None:
     starts_again = are_neighbours & (positions[:, 1:] <= positions[:, :-1])
     if starts_again.any():
         row = _first_row(starts_again)
-        raise ValueError(f"the position_ids of row {row} start again, because its segments are packed: {cure}")
+        raise ValueError(f"the position_ids of row {row} start again, so several segments are packed into it: {cure}")
 
 
 def _refuse_wrong_labels(labels: Tensor, ids: Tensor) -> None:
     """Raise ValueError if the labels do not say which ids are the one answer of each row."""
     if labels.shape != ids.shape:
         raise ValueError(
-            f"labels of shape {tuple(labels.shape)} and input_ids of shape {tuple(ids.shape)}: expected a label for "
-            "each id, -100 or the id itself; the model has to be causal, an encoder-decoder needs Seq2SeqTrainer"
+            f"labels has shape {tuple(labels.shape)} and input_ids has shape {tuple(ids.shape)}: expected a label for "
+            "each id, either -100 or the id itself. Generates is for causal models; for an encoder-decoder model use "
+            "Seq2SeqTrainer"
         )
     is_answer = labels != IGNORED
     differs = is_answer & (labels != ids)
     if differs.any():
         raise ValueError(
-            f"row {_first_row(differs)} of the batch has a label that is neither -100 nor the id at its place: "
-            "expected labels at the places of their ids; do not shift them, because the model does"
+            f"row {_first_row(differs)} of the batch has a label that is neither -100 nor the id at its position: "
+            "expected labels at the positions of their ids. Do not shift them, because the model does"
         )
     begins = is_answer.clone()
     begins[:, 1:] &= ~is_answer[:, :-1]
@@ -127,7 +128,7 @@ def _refuse_wrong_labels(labels: Tensor, ids: Tensor) -> None:
     if has_turns.any():
         raise ValueError(
             f"row {_first_row(has_turns)} of the batch has a label of -100 between its answers, as in several turns: "
-            "expected one answer, at the end; make a row of each turn, with the turns before it as the prompt"
+            "expected one answer, at the end. Make a row for each turn, with the turns before it as its prompt"
         )
 
 
@@ -140,7 +141,7 @@ def _pad_left(batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
     if not lengths.all():
         raise ValueError(
             f"row {_first_row(lengths == 0)} of the batch has no prompt, because its first label is not -100: expected "
-            "labels of -100 at the ids of the prompt; for SFTTrainer name the columns of the data set prompt and "
+            "labels of -100 at the ids of the prompt. For SFTTrainer, name the columns of the data set prompt and "
             "completion"
         )
     width = int(lengths.max())

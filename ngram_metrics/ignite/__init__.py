@@ -29,5 +29,8 @@ __all__ = ["Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "GroupedMetric", "Score
 def __getattr__(name: str) -> NoReturn:
     """Say where the classes of ignite are."""
     if name in ("Rouge", "RougeN", "RougeL"):
-        raise ImportError(f"{name} has ignite's parameters: from ngram_metrics.ignite.drop_in import {name}")
+        raise ImportError(
+            f"ngram_metrics.ignite has no {name}: use ngram_metrics.ignite.drop_in.{name}, which has ignite's "
+            "parameters, or ngram_metrics.ignite.ROUGEScore"
+        )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

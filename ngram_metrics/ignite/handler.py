@@ -63,7 +63,9 @@ class ScoresHandler:
         global_step_transform: Callable[[Engine, object], int] | None = None,
     ) -> None:
         if outputs is not None and global_step_transform is None:
-            raise ValueError("outputs are named by their step: expected global_step_transform too")
+            raise ValueError(
+                "outputs was given without global_step_transform: pass both, because the files are named after the step"
+            )
         self.metrics: Mapping[str, Any] = metrics
         self.tag = tag
         self._output_transform, self._step_transform = output_transform, global_step_transform
@@ -111,7 +113,7 @@ class ScoresHandler:
         if not isinstance(logger, (ClearMLLogger, MLflowLogger, TensorboardLogger, WandBLogger)):
             raise TypeError(
                 f"{type(logger).__name__} cannot store text: expected TensorboardLogger, WandBLogger, MLflowLogger or "
-                "ClearMLLogger. Its attach_output_handler writes the values"
+                "ClearMLLogger. To write only the values, use attach_output_handler of this logger"
             )
         names, missing = [], []
         for name, metric in self.metrics.items():

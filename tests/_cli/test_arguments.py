@@ -74,9 +74,9 @@ def test_metrics_are_those_that_are_named(arguments: str, values: list[str], fol
         ("base.txt -r ref.txt -to zh", "unrecognized arguments: -to; did you mean -tok?"),
         (
             "base.txt -r ref.txt -m bleu chrf",
-            "there is no file named chrf; to name several metrics, separate them by comma",
+            "there is no file named chrf; to name several metrics, separate them with comma",
         ),
-        ("base.txt chrf++ rougeL -r ref.txt -m bleu,chrf", "separate them by commas: -m bleu,chrf,chrf++,rougeL"),
+        ("base.txt chrf++ rougeL -r ref.txt -m bleu,chrf", "separate them with commas: -m bleu,chrf,chrf++,rougeL"),
         ("base.txt base.txt -r ref.txt", "two systems have the name 'base.txt': give them different names, as in NAM"),
         ("a=base.txt a=other.txt -r ref.txt", "two systems have the name 'a'"),
         ("base.txt -r a=ref.txt a=ref2.txt", "two references have the name 'a'"),

@@ -122,7 +122,7 @@ def test_two_systems_with_different_targets_are_refused_with_the_line(folder: Pa
     write(folder / "swapped.jsonl", samples(OTHER, swapped))
     systems = "base.jsonl:filtered_resps", "other.jsonl:filtered_resps"
     told = failing(capsys, *systems, "-r", "base.jsonl:target")
-    assert told.startswith("other.jsonl, line 6: 'target' is 'another', and '")
+    assert told.startswith("other.jsonl, line 6: 'target' is 'another', but '")
     assert told.endswith("in base.jsonl: expected the same segments in the same order")
     assert told == failing(capsys, *systems, "-r", "ref.txt", "base.jsonl:target")
     write(folder / "refs.jsonl", [json.dumps({"target": text}) for text in REFERENCES])

@@ -18,21 +18,31 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
     ("systems", "references", "options", "words"),
     [
         ({}, ["x"], {}, "^systems is empty: expected at least one name with its segments$"),
-        ([["x"]], ["x"], {}, "^segment 0 of systems is a list: expected a text; several systems are a mapping of nam"),
+        (
+            [["x"]],
+            ["x"],
+            {},
+            "^segment 0 of systems is a list: expected a text; pass several systems as a mapping of nam",
+        ),
         ("x", ["x"], {}, "^systems is a str: expected a sequence of texts$"),
         ({"a": "x"}, ["x"], {}, "^system 'a' is a str: expected a sequence of texts$"),
         ({"a": [1]}, ["x"], {}, "^segment 0 of system 'a' is an int: expected a text$"),
         ({"a": []}, [], {}, "^system 'a' has no segment: expected at least one$"),
-        ({"a": ["x"], "b": []}, ["x"], {}, "^system 'b' has 0 segments and system 'a' 1: expected the same number$"),
+        (
+            {"a": ["x"], "b": []},
+            ["x"],
+            {},
+            "^system 'b' has 0 segments and system 'a' has 1: expected the same number$",
+        ),
         ({1: ["x"], "1": ["x"]}, ["x"], {}, "^systems has two names that look the same when written"),
         ({"a b": ["x"], "a\tb": ["x"]}, ["x"], {}, "^systems has two names that look the same when written"),
-        (ONE, ["x", "y"], {}, "^reference list '1' has 2 segments and system 'a' 1: expected the same number$"),
+        (ONE, ["x", "y"], {}, "^reference list '1' has 2 segments and system 'a' has 1: expected the same number$"),
         (ONE, [["x"], []], {}, "^reference list '2' has 0 segments"),
-        (TWO, {"r": ["x"]}, {}, "^reference list 'r' has 1 segment and system 'a' 2"),
+        (TWO, {"r": ["x"]}, {}, "^reference list 'r' has 1 segment and system 'a' has 2"),
         (TWO, {}, {}, "^references is empty: expected at least one name"),
         (TWO, [["x"], []], {}, r"^segment 1 has no reference: its item of references is empty$"),
         (TWO, {"r": [["x"], []]}, {}, r"^segment 1 has no reference: its item of references is empty$"),
-        (TWO, {"r": [["x"]]}, {}, "^reference list 'r' has 1 segment and system 'a' 2"),
+        (TWO, {"r": [["x"]]}, {}, "^reference list 'r' has 1 segment and system 'a' has 2"),
         (TWO, {"r": [["x"], 1]}, {}, r"^segment 0 of references\[1\] is an int: expected a text$"),
         (TWO, [["x"], [1]], {}, r"^segment 0 of references\[1\] is an int: expected a text$"),
         (TWO, [["x"], 1], {}, r"^references\[1\] is an int: expected a sequence of texts$"),
@@ -43,11 +53,16 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
         (ONE, ["x"], {"correction": "c"}, "^unknown correction 'c': expected one of .'holm', 'none', None"),
         (ONE, ["x"], {"seed": 0.5}, "^seed is 0.5: expected an integer$"),
         (ONE, ["x"], {"baseline": "b"}, r"^unknown baseline 'b': expected one of \['a'\]$"),
-        (TWO, ["x", None], {}, r"^a missing value \(None\) at segment 1 of references: pass ''"),
-        (TWO, [["x"], ["y", None]], {}, r"^a missing value \(None\) at segment 1 of references\[1\]: pass ''"),
-        ({"a": ["x", math.nan]}, ["x", "y"], {}, r"^a missing value \(nan\) at segment 1 of system 'a': pass ''"),
-        ({"a": [b"x", b"y"]}, ["x", "y"], {}, r"^segment 0 of system 'a' is a bytes: .*; pass its .decode\(\)$"),
-        (map(str, "ab"), ["x", "y"], {}, r"^systems is a map: expected a sequence of texts; pass list\(...\) of it$"),
+        (TWO, ["x", None], {}, r"^segment 1 of references is a missing value, None: pass ''"),
+        (TWO, [["x"], ["y", None]], {}, r"^segment 1 of references\[1\] is a missing value, None: pass ''"),
+        ({"a": ["x", math.nan]}, ["x", "y"], {}, r"^segment 1 of system 'a' is a missing value, nan: pass ''"),
+        ({"a": [b"x", b"y"]}, ["x", "y"], {}, r"^segment 0 of system 'a' is a bytes: .*; decode it with .decode\(\)$"),
+        (
+            map(str, "ab"),
+            ["x", "y"],
+            {},
+            r"^systems is a map: expected a sequence of texts; convert it with list\(...\)$",
+        ),
         (ONE, ["x"], {"metrics": "bleu,rougel"}, "^unknown metric 'rougel': .*; did you mean 'rougeL'"),
         (ONE, ["x"], {"metrics": "rougeL_recall"}, r'of .rougeL., .*\(rouge_keys="rougeL"\)\["rougeL_recall"\]$'),
         (
@@ -62,7 +77,12 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
         (ONE, ["x"], {"metrics": {}}, r"^metrics is \{\}: expected names, such as 'bleu,chrf', or a mapping"),
         (ONE, ["x"], {"metrics": ChrF()}, r"^metrics is ChrF.*: expected names, .* such as \{'bleu': Bleu\(\)\}$"),
         (ONE, ["x"], {"metrics": {"a": Bleu}}, "^metric 'a' is the class Bleu: expected a metric object"),
-        (ONE, ["x"], {"metrics": {"a": Bleu(average="none")}}, "^the metric a has average='none': expected one that"),
+        (
+            ONE,
+            ["x"],
+            {"metrics": {"a": Bleu(average="none")}},
+            "^the metric a has average='none', a score for each segment",
+        ),
         (ONE, ["x"], {"metrics": {"rouge1": Bleu(), "b": ROUGEScore()}}, "'rouge1' and 'b' both write 'rouge1'"),
         (
             ONE,
@@ -71,28 +91,43 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
             "^metric 'system' would have the same name as the column 'system' of segm",
         ),
         (ONE, ["x"], {"metrics": {"rouge1_recall": Bleu(), "b": ROUGEScore()}}, "both write 'rouge1_recall'"),
-        (TWO, ["x", "y"], {"groups": ["g"]}, "^groups has 1 label and system 'a' 2 segments: expected as many$"),
-        (TWO, ["x", "y"], {"groups": {"d": ["g"] * 3}}, "^groups 'd' has 3 labels and system 'a' 2 segments"),
+        (
+            TWO,
+            ["x", "y"],
+            {"groups": ["g"]},
+            "^groups has 1 label and system 'a' has 2 segments: expected one label for each segment$",
+        ),
+        (TWO, ["x", "y"], {"groups": {"d": ["g"] * 3}}, "^groups 'd' has 3 labels and system 'a' has 2 segments"),
         (TWO, ["x", "y"], {"groups": [None, "None"]}, "^groups has two names that look the same when written"),
         (TWO, ["x", "y"], {"groups": ["", "(empty)"]}, "^groups has two names that look the same when written"),
         (["x"], ONE, {}, "^references has names but systems is a list without names, so the two look swapped: exp"),
         (TWO, ["x", "y"], {"groups": {1: "gg", "1": "gg"}}, "^groups has two names that look the same when written"),
         (TWO, ["x", "y"], {"groups": "gg"}, "^groups is a str: expected a label for each segment$"),
-        (TWO, ["x", "y"], {"groups": ["g", []]}, r"^label 1 of groups is \[\]: expected a hashable, such as a str$"),
-        (TWO, ["x", "y"], {"clusters": ["c"]}, "^clusters has 1 label and system 'a' 2 segments: expected as many$"),
+        (
+            TWO,
+            ["x", "y"],
+            {"groups": ["g", []]},
+            r"^label 1 of groups is \[\]: expected a hashable object, such as a str$",
+        ),
+        (
+            TWO,
+            ["x", "y"],
+            {"clusters": ["c"]},
+            "^clusters has 1 label and system 'a' has 2 segments: expected one label for each segment$",
+        ),
         (TWO, ["x", "y"], {"clusters": ["c", " "]}, "^label 1 of clusters is blank: expected the cluster of the segme"),
         (
             TWO,
             ["x", "y"],
             {"clusters": {"d": "cd"}},
-            r"^clusters is a dict: expected a label .*; pass list\(...\) of its",
+            r"^clusters is a dict: expected a label .*; pass a list of its",
         ),
         # The order of a set is that of no segment.
         ({"a": {"x", "y"}}, ["x", "y"], {}, "^system 'a' is a set: expected a sequence of texts"),
         (TWO, {"x", "y"}, {}, "^references is a set: expected a list of texts"),
         (TWO, ["x", "y"], {"groups": {"c", "d"}}, "^groups is a set: expected a label for each segment"),
         (TWO, ["x", "y"], {"clusters": frozenset("cd")}, "^clusters is a frozenset: expected a label for each segment"),
-        (TWO, ["x", "y"], {"groups": [float("nan")] * 2}, "^label 0 of groups is nan, and a NaN is not equal to itse"),
+        (TWO, ["x", "y"], {"groups": [float("nan")] * 2}, "^label 0 of groups is nan, which is not equal to itse"),
     ],
 )
 def test_what_cannot_be_evaluated_is_told(systems, references, options, words):
@@ -124,7 +159,7 @@ def test_where_labels_are_due_a_table_is_refused_and_a_column_is_the_list_of_its
     assert list(evaluate(TWO, ["x", "y"], groups=table["label"]).groups) == ["c", None]
     with pytest.raises(TypeError, match=r"^label 1 of clusters is None: expected the cluster of the segment$"):
         evaluate(TWO, ["x", "y"], clusters=table["label"])
-    with pytest.raises(TypeError, match=r"^a missing value \(None\) at segment 1 of references: "):
+    with pytest.raises(TypeError, match=r"^segment 1 of references is a missing value, None: "):
         evaluate(["x", "y"], table["label"])
 
 

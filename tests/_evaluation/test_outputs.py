@@ -79,7 +79,9 @@ def test_a_line_that_is_no_output_is_named(line: str, words: str, tmp_path: Path
 
 def test_what_is_no_outputs_is_told(tmp_path: Path):
     for systems in ({"a": ["the cat"]}, ["the cat"], None):
-        with pytest.raises(TypeError, match=r"^references is None and systems is .*: expected references, or the fold"):
+        with pytest.raises(
+            TypeError, match=r"^references is None and systems is .*: expected references, or systems that"
+        ):
             evaluate(systems)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"has no files such as step-500\.jsonl"):
         evaluate(tmp_path)

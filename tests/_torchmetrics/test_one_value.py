@@ -131,7 +131,7 @@ def test_systems_are_compared_by_it(framework: ModuleType, average: str, value: 
 def test_systems_are_not_compared_by_different_values(framework: ModuleType):
     systems = two_systems(framework, "macro")
     by_value = {"base": systems["base"]["rouge1_recall"], "better": systems["better"]["rouge1_fmeasure"]}
-    with pytest.raises(ValueError, match="other settings"):
+    with pytest.raises(ValueError, match="is a metric whose settings differ"):
         significance.paired_bootstrap(by_value, "base")
 
 
@@ -241,7 +241,7 @@ OF_IGNITE = ({"a": ignite.ChrF(confidence=0.9), "a_low": ignite.Bleu()}, "a_low"
     ],
 )
 def test_two_metrics_that_write_one_name_are_refused(take: Any, metrics: Any, name: str):
-    with pytest.raises(ValueError, match=rf"the metrics '\w+' and '\w+' both write '{name}': expected other names"):
+    with pytest.raises(ValueError, match=rf"the metrics '\w+' and '\w+' both write '{name}': expected different names"):
         take(metrics)
     take({f"{name}_{index}": metric for index, (name, metric) in enumerate(metrics.items())})
 

@@ -163,7 +163,7 @@ IDS = torch.tensor([[1, 2, 0]])
 @pytest.mark.parametrize(
     ("references", "systems", "words"),
     [
-        (IDS, IDS, r"sys_tensor \(1, 3\): expected \(batch, width\) and \(batch, samples, width\)"),
+        (IDS, IDS, r"sys_tensor has shape \(1, 3\): expected \(batch, width\) and \(batch, samples, width\)"),
         (IDS[None], IDS[None], r"ref_tensor has shape \(1, 1, 3\)"),
         (IDS[0], IDS[None], r"ref_tensor has shape \(3,\)"),
     ],
@@ -191,10 +191,10 @@ def test_nothing_to_pad_is_refused():
 @pytest.mark.parametrize(
     ("tensors", "words"),
     [
-        ([IDS[0], IDS[0].to(torch.int32)], "tensor 1 is torch.int32 of 1 dimension"),
-        ([IDS[0], IDS[0].to(torch.float32)], "tensor 1 is torch.float32 of 1 dimension"),
-        ([IDS[0], IDS[0].to(torch.bool)], "tensor 1 is torch.bool of 1 dimension"),
-        ([torch.tensor(1)], "tensor 0 is torch.int64 of 0 dimensions"),
+        ([IDS[0], IDS[0].to(torch.int32)], "tensor 1 has dtype torch.int32 and 1 dimension"),
+        ([IDS[0], IDS[0].to(torch.float32)], "tensor 1 has dtype torch.float32 and 1 dimension"),
+        ([IDS[0], IDS[0].to(torch.bool)], "tensor 1 has dtype torch.bool and 1 dimension"),
+        ([torch.tensor(1)], "tensor 0 has dtype torch.int64 and 0 dimensions"),
         ([[1]], "tensor 0 is a list"),
     ],
 )
@@ -279,7 +279,7 @@ def test_control_characters_are_whitespace_as_in_sacrebleu():
 @pytest.mark.parametrize(
     ("references", "options", "words"),
     [
-        ([["a"], ["b"]], {}, "hypotheses has 1 row and references has 2: expected the same batch"),
+        ([["a"], ["b"]], {}, "hypotheses has 1 row and references has 2: expected the same number of rows"),
         ([["a"]], {"char_order": 0}, "expected at least one order"),
         ([["a"]], {"beta": -0.5}, r"beta must be at least 0 and finite \(got: -0.5\)"),
     ],

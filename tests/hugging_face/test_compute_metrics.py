@@ -297,19 +297,31 @@ NESTED = torch.nested.nested_tensor([torch.arange(2)], layout=torch.jagged)
 @pytest.mark.parametrize(
     ("wrong", "error", "words"),
     [
-        (([ROW], ROW), ValueError, "^expected as many batches of labels as of predictions, 1$"),
-        (([ROW] * 2, [ROW]), ValueError, "^expected as many batches of labels as of predictions, 2$"),
-        ((LOGITS, ROW), ValueError, r"ids of shape \(1, 2, 3\): expected \(segments"),
+        (
+            ([ROW], ROW),
+            ValueError,
+            "^predictions is a list of batches, 1 in all: expected label_ids to be a list of as many",
+        ),
+        (
+            ([ROW] * 2, [ROW]),
+            ValueError,
+            "^predictions is a list of batches, 2 in all: expected label_ids to be a list of as many",
+        ),
+        ((LOGITS, ROW), ValueError, r"the ids have shape \(1, 2, 3\): expected \(segments"),
         (
             (LOGITS / 2, ROW),
             TypeError,
             r"logits, torch.float64 of shape \(1, 2, 3\): expected ids.*predict_with_generate",
         ),
-        (((ROW, ROW), ROW), ValueError, "^a tuple has several arrays of ids: expected one"),
+        (((ROW, ROW), ROW), ValueError, "^predictions or label_ids is a tuple of several arrays of ids: expected one"),
         # The second array is no ids: of a cache only the first array is read, and this one is of logits.
-        (((LOGITS, ROW), ROW), ValueError, "^a tuple has several arrays of ids: expected one"),
-        ((ROW, None), TypeError, "^predictions or label_ids are None: expected ids for both$"),
-        (([], []), ValueError, r"^ids of shape \(0,\): expected"),
+        (
+            ((LOGITS, ROW), ROW),
+            ValueError,
+            "^predictions or label_ids is a tuple of several arrays of ids: expected one",
+        ),
+        ((ROW, None), TypeError, "^predictions or label_ids is None: expected ids for both$"),
+        (([], []), ValueError, r"^the ids have shape \(0,\): expected"),
         ({"predictions": 1}, TypeError, "dict: expected an EvalPrediction, or"),
         ((1, 2, 3), TypeError, "tuple: expected an EvalPrediction, or"),
         *((sides, *NO_ROWS) for ids in ([[1, 2], [3]], [[1, None]]) for sides in ((ids, ROW), (ROW, ids))),
@@ -381,7 +393,7 @@ def test_completions_of_another_language_are_told_at_each_call():
             reward(completions=["Die Größe überrascht alle"], reference=["Diese Größe ist schön"])
 
 
-NO_TEXT = "expected text, or messages in which the assistant's last one has text$"
+NO_TEXT = "expected text, or messages whose last one from the assistant has text$"
 
 
 @pytest.mark.parametrize(
@@ -394,7 +406,7 @@ NO_TEXT = "expected text, or messages in which the assistant's last one has text
         (
             {"completions": ["a"], "reference": [["a", None]]},
             TypeError,
-            r"a missing value \(None\) at the reference of",
+            r"the reference of completion 0 is a missing value, None",
         ),
         *(
             ({"completions": ["a", text], "reference": ["a", "a"]}, TypeError, f"^completion 1 is .*: {NO_TEXT}")
@@ -466,7 +478,7 @@ def test_the_texts_of_a_content_in_parts_are_joined():
 
 
 def test_a_metric_of_several_values_is_no_reward():
-    words = r"^metric has the values \['rouge1_.*such as metric\['rouge1_fmeasure'\]$"
+    words = r"^metric computes several values, \['rouge1_.*such as metric\['rouge1_fmeasure'\]$"
     with pytest.raises(ValueError, match=words):
         Reward(ROUGEScore())
 

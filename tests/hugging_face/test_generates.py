@@ -154,7 +154,7 @@ def test_the_number_of_new_tokens_may_stand_in_the_generation_config(trainer: An
     batch = make_batch(trainer, tokenizer)
     _, expected, _ = trainer.prediction_step(trainer.model, batch, False)
     trainer.generation_kwargs = {}
-    with pytest.raises(ValueError, match=r'no max_new_tokens: expected .*generation_kwargs = \{"max_new_tokens": 64\}'):
+    with pytest.raises(ValueError, match=r'no max_new_tokens: set .*generation_kwargs = \{"max_new_tokens": 64\}'):
         trainer.prediction_step(trainer.model, batch, False)
     trainer.model.generation_config.max_new_tokens = NEW_TOKENS
     _, ids, _ = trainer.prediction_step(trainer.model, batch, False)
@@ -236,19 +236,22 @@ def shorten_labels(batch: dict[str, torch.Tensor]) -> None:
             lambda batch: batch.pop("attention_mask"),
             r"^the batch has no attention_mask.*packing=False and padding_free=",
         ),
-        (pack, "^the position_ids of row 2 start again, because its segments are packed: expected one segment in each"),
+        (
+            pack,
+            "^the position_ids of row 2 start again, so several segments are packed into it: expected one",
+        ),
         (
             change("labels", 1, 9, -100),
-            "^row 1 of the batch has a label of -100 between its answers.*a row of each turn",
+            "^row 1 of the batch has a label of -100 between its answers.*a row for each turn",
         ),
         (label_prompts, "^row 0 of the batch has no prompt.*name the columns of the data set prompt and completion$"),
         (
             shift,
-            "^row 0 of the batch has a label that is neither -100 nor the id at its place.*do not shift them",
+            "^row 0 of the batch has a label that is neither -100 nor the id at its position.*Do not shift them",
         ),
         (
             shorten_labels,
-            r"^labels of shape \(5, \d+\) and input_ids of shape .*an encoder-decoder needs Seq2SeqTrainer$",
+            r"^labels has shape \(5, \d+\) and input_ids has shape .*for an encoder-decoder model use Seq2SeqTrainer$",
         ),
     ],
     ids=["no mask", "packed", "turns", "no prompt", "shifted", "another shape"],

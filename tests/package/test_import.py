@@ -105,12 +105,12 @@ def test_the_error_for_a_metric_of_the_other_framework_says_where_its_own_is():
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("BLEU", "from ngram_metrics import Bleu$"),
-        ("CHRF", "from ngram_metrics import ChrF$"),
-        ("SacreBLEUScore", r"from ngram_metrics import Bleu, and Bleu\(smooth='none'\)"),
-        ("BLEUScore", r"from ngram_metrics import Bleu, and Bleu\(tokenizer=None, smooth='none'\)"),
-        ("CHRFScore", r"from ngram_metrics import ChrF, and ChrF\(word_order=2, eps_smoothing=True\)"),
-        ("bleu_score", "from ngram_metrics.functional import bleu_score$"),
+        ("BLEU", "use ngram_metrics.Bleu$"),
+        ("CHRF", "use ngram_metrics.ChrF$"),
+        ("SacreBLEUScore", r"use ngram_metrics.Bleu; Bleu\(smooth='none'\) gives"),
+        ("BLEUScore", r"use ngram_metrics.Bleu; Bleu\(tokenizer=None, smooth='none'\)"),
+        ("CHRFScore", r"use ngram_metrics.ChrF; ChrF\(word_order=2, eps_smoothing=True\)"),
+        ("bleu_score", "use ngram_metrics.functional.bleu_score$"),
     ],
 )
 def test_the_name_of_another_package_says_what_to_import(name: str, advice: str):

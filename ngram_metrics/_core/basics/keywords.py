@@ -25,7 +25,7 @@ _OURS = {
     "n_bootstrap": "confidence, the level of the interval",
     "use_effective_order": "effective_order",
     "trg_lang": "tokenizer, such as 'zh', 'ja-mecab' or 'ko-mecab'",
-    "force": "tokenizer=None, for text that is tokenized",
+    "force": "tokenizer=None, for text that is already tokenized",
     "hypotheses": "preds",
     "references": "target",
     # nltk

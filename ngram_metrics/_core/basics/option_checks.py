@@ -87,8 +87,8 @@ def checked_confidence(confidence: object, average: str) -> float | None:
     level = checked_level(confidence)
     if average == "none":
         raise ValueError(
-            "average='none' gives a score for each segment, and confidence an interval of the score of all: "
-            "pass average='micro' or 'macro', or leave out confidence"
+            "average='none' gives a score for each segment, but confidence is the level of an interval for the score "
+            "of all segments: pass average='micro' or 'macro', or leave out confidence"
         )
     return level
 
@@ -108,7 +108,7 @@ def checked_level(confidence: object, resamples: int = RESAMPLES) -> float:
     # An interval leaves out at least one score at each end. The tolerance is for rounding in 1 - level.
     if resamples * (1 - level) < 2 - 1e-9:
         raise ValueError(
-            f"confidence must be at most {1 - 2 / resamples:g}, the highest level that {resamples} resamples have "
+            f"confidence must be at most {1 - 2 / resamples:g}, the highest level that {resamples} resamples allow "
             f"(got: {confidence})"
         )
     return level
@@ -127,7 +127,7 @@ def pad_ids(pad_id: int | Sequence[int] | None) -> tuple[int, ...]:
     ids = pad_id if isinstance(pad_id, Sequence) and not isinstance(pad_id, (str, bytes)) else (pad_id,)
     tokens = tuple(token for token in map(whole_number, ids) if token is not None)
     if len(tokens) < len(ids):
-        hint = "; None is an id that the tokenizer does not have: leave it out" if None in ids else ""
+        hint = "; a tokenizer without this special token has None as its id: leave it out" if None in ids else ""
         raise TypeError(f"pad_id is {pad_id!r:.60}: expected an integer, a sequence of integers, or None{hint}")
     for token in tokens:
         check_id(token, "pad_id")
@@ -162,7 +162,8 @@ def refuse_missing_pad_id(dropped: tuple[int, ...]) -> None:
     """Raise ValueError if no padding id is known."""
     if not dropped:
         raise ValueError(
-            "a padded tensor of ids needs pad_id, the id or ids that are not tokens, or -1 if all are; none was given"
+            "a padded tensor of ids was given without pad_id: pass the id or ids that are not tokens, such as "
+            "pad_id=0, or pad_id=-1 if every id is a token"
         )
 
 
@@ -191,7 +192,7 @@ def refuse_equal_names(names: Iterable[tuple[str, Iterable[str]]]) -> None:
         for name in written:
             if name in writers:
                 raise ValueError(
-                    f"the metrics {writers[name]!r} and {metric!r} both write {name!r}: expected other names"
+                    f"the metrics {writers[name]!r} and {metric!r} both write {name!r}: expected different names"
                 )
             writers[name] = metric
 
@@ -199,4 +200,4 @@ def refuse_equal_names(names: Iterable[tuple[str, Iterable[str]]]) -> None:
 def refuse_average_none(name: str, metric: object) -> None:
     """Raise ValueError for a metric with ``average="none"``, because it does not compute a single number."""
     if getattr(metric, "average", None) == "none":
-        raise ValueError(f"the metric {name} has average='none': expected one that computes a single number")
+        raise ValueError(f"the metric {name} has average='none', a score for each segment: expected 'micro' or 'macro'")

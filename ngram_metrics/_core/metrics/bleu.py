@@ -70,7 +70,7 @@ from ngram_metrics._core.counting.counters import count_matches
 from ngram_metrics._core.scoring.measure import Layout, Measure, PairCounts, to_floats
 from ngram_metrics._core.scoring.scorer import MetricEntry, Scorer
 from ngram_metrics._core.text.input_types import Tokenizer
-from ngram_metrics._core.text.messages import warn_user
+from ngram_metrics._core.text.messages import pluralize, warn_user
 from ngram_metrics._core.text.reader import WordReader
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class BleuMeasure(Measure[BleuStatistics]):
         if self.smooth_value is not None:
             if self.smooth not in MAX_SMOOTH_VALUES:
                 raise ValueError(f"smooth_value is for {list(MAX_SMOOTH_VALUES)}, not for smooth={self.smooth!r}")
-            reason = "a larger one makes precisions above 1" if self.smooth == "floor" else "precisions are then 1"
+            reason = "a larger one would give precisions above 1" if self.smooth == "floor" else "precisions are then 1"
             value = checked_number(self.smooth_value, "smooth_value", MAX_SMOOTH_VALUES[self.smooth], reason)
             object.__setattr__(self, "smooth_value", value)
         if self.weights is not None:
@@ -228,10 +228,10 @@ class BleuMeasure(Measure[BleuStatistics]):
         if self.effective_order or self.layout.unpack(row).totals[-1] or self.score_rows(row):
             return
         if replace(self, effective_order=True).score_rows(row):
-            other_average = ", and average='macro' gives the mean of sentence BLEU" if average == "micro" else ""
+            other_average = ", or average='macro' for the mean of sentence BLEU" if average == "micro" else ""
             warn_user(
-                f"BLEU is 0 because no hypothesis has {self.ngram} tokens: effective_order=True leaves out the orders "
-                f"without n-grams, ngram= sets a lower order{other_average}"
+                f"BLEU is 0 because every hypothesis has fewer than {self.ngram} tokens: pass effective_order=True to "
+                f"leave out orders without n-grams, a lower ngram{other_average}"
             )
 
     def parts(self, statistics: BleuStatistics) -> dict[str, Array]:
@@ -267,7 +267,9 @@ def _checked_weights(weights: Sequence[float], orders: int) -> tuple[float, ...]
     if not hasattr(weights, "__len__"):
         raise TypeError(f"weights must be a sequence of {orders} numbers (got: {weights!r})")
     if len(weights) != orders:
-        raise ValueError(f"weights must be one for each of {orders} orders (got: {len(weights)})")
+        raise ValueError(
+            f"weights must have one number for each of the {orders} orders (got: {pluralize(len(weights), 'number')})"
+        )
     numbers = tuple(checked_number(weight, f"weights[{index}]", MAX_NUMBER) for index, weight in enumerate(weights))
     if not any(numbers):
         raise ValueError(f"weights must not all be 0 (got: {list(numbers)})")

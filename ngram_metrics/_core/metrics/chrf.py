@@ -68,7 +68,7 @@ class ChrfMeasure(PairMeasure[MatchStatistics]):
             object.__setattr__(self, name, checked_order(order, name, lowest=0))
         if self.char_order + self.word_order == 0:
             raise ValueError("char_order and word_order are both 0: expected at least one order")
-        object.__setattr__(self, "beta", checked_number(self.beta, "beta", MAX_NUMBER, "F is then the recall"))
+        object.__setattr__(self, "beta", checked_number(self.beta, "beta", MAX_NUMBER, "F is then already the recall"))
         object.__setattr__(self, "layout", Layout(MatchStatistics, (self.char_order + self.word_order,) * 3))
 
     def settings(self) -> dict[str, object]:

@@ -106,7 +106,7 @@ class KeyedMeasure(Measure[Statistics]):
         if others or variant == "Lsum":
             keys = [key for chosen in self.variants for key, variant in ROUGE_KEYS.items() if variant == chosen]
             raise ValueError(
-                f"the rouge keys are {keys}: expected one of 'rouge1' .. 'rouge9', or 'rougeL', to score pairs by"
+                f"rouge_keys is {keys}: expected a single key other than rougeLsum to score pairs, such as 'rougeL'"
             )
         return (variant if isinstance(variant, int) else 1,)
 
@@ -271,7 +271,7 @@ def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, .
         raise TypeError(f"rouge_keys is {rouge_keys!r}: expected a key or a sequence of keys")
     keys: tuple[RougeKey, ...] = (rouge_keys,) if isinstance(rouge_keys, str) else tuple(rouge_keys)
     if not keys:
-        raise ValueError(f"no rouge key: expected some of {list(ROUGE_KEYS)}")
+        raise ValueError(f"rouge_keys is empty: expected at least one of {list(ROUGE_KEYS)}")
     for key in keys:
         if re.fullmatch(r"rouge-?(w|su?)[\d.*-]*", str(key).lower()):
             raise ValueError(
@@ -289,7 +289,7 @@ def advise_on_value(name: str) -> str:
     key, _, value = name.partition("_")
     if key not in ROUGE_KEYS or value not in ROUGE_VALUES:
         return ""
-    return f'; it is one of the values of {key!r}, whose score is F: in Python ROUGEScore(rouge_keys="{key}")["{name}"]'
+    return f'; it is a value of {key!r}, whose score is F. In Python, pass ROUGEScore(rouge_keys="{key}")["{name}"]'
 
 
 class RougeOptions(TypedDict, total=False):

@@ -64,20 +64,20 @@ def refuse_missing(value: object, where: str) -> None:
     is_nan = isinstance(value, FLOAT_TYPES) and value != value
     if value is None or is_nan or type(value).__name__ == "NAType":
         raise TypeError(
-            f"a missing value ({value}) at {where}: pass '' for a missing prediction, and leave a missing reference "
-            "out of the list of its segment, for example with [r for r in references if r is not None]"
+            f"{where} is a missing value, {value}: pass '' for a missing prediction, and leave a missing reference out "
+            "of the list of its segment, for example with [r for r in references if r is not None]"
         )
 
 
 def sequence_advice(value: object) -> str:
     """Return advice for an error on how to turn an object into a sequence, or an empty string."""
     if isinstance(value, Mapping):
-        return '; pass its ["input_ids"]' if "input_ids" in value else "; pass list(...) of its values"
+        return '; pass its ["input_ids"]' if "input_ids" in value else "; pass a list of its values"
     if isinstance(value, bytes):
-        return "; pass its .decode()"
+        return "; decode it with .decode()"
     if hasattr(value, "ids"):  # an Encoding of tokenizers
         return "; pass its .ids"
-    return "; pass list(...) of it" if isinstance(value, Iterable) and not isinstance(value, str) else ""
+    return "; convert it with list(...)" if isinstance(value, Iterable) and not isinstance(value, str) else ""
 
 
 def frame_package(value: object) -> Literal["pandas", "polars", "pyarrow"] | None:

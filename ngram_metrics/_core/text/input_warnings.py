@@ -68,7 +68,9 @@ _WORD_OF_SENTENCES = re.compile(
 _INVISIBLE = re.compile("[\u200b\u200e\u200f\u00ad\ufeff]")
 #: The ends of a sentence. Only its last word has one.
 _ENDS = (".", "!", "?", "।", "؟")
-_SENTENCE_FORM = "pass it as one text, 'the cat sat', or its words as a list in a list, [['the', 'cat', 'sat']]"
+_SENTENCE_FORM = (
+    "pass the sentence as one text, 'the cat sat', or its words as a list in a list, [['the', 'cat', 'sat']]"
+)
 #: How many hypotheses and references are searched for such scripts, and how many characters of each.
 _FEW_TEXTS, _FEW_CHARACTERS = 4, 60
 #: How many texts are searched for markers, and hypotheses for a full stop at the end.
@@ -85,7 +87,7 @@ class OptionNames(NamedTuple):
     #: The same for ROUGE.
     rouge_tokenizer: str = "tokenizer="
     #: How to mark the sentences of ROUGE-Lsum.
-    sentences: str = "put each sentence on a line of its own, or pass sentence_splitter="
+    sentences: str = "put each sentence on a line of its own, or pass a sentence_splitter"
 
 
 _OPTION_NAMES: ContextVar[OptionNames | None] = ContextVar("_OPTION_NAMES", default=None)
@@ -135,9 +137,9 @@ def _warn_of_split_references(
         words = {reference.strip() for reference in islice(remaining, count)}
         if len(words.intersection(hypothesis.split())) > 1:
             warn_user(
-                "the references of each segment are single words, and a hypothesis contains several of them: a list "
-                "of str in target is a list of references. Pass a reference as one text, such as 'the cat sat', or "
-                "pass references and hypotheses as lists of tokens"
+                "the references of each segment are single words, and a hypothesis contains several of them. A list of "
+                "str in target is a list of references: pass a reference as one text, such as 'the cat sat', or pass "
+                "both references and hypotheses as lists of tokens"
             )
             return
 
@@ -234,7 +236,7 @@ def _warn_of_transposed_references(
     if at_positions > 2 * inside_items:
         warn_user(
             "each item of target has one text for every hypothesis, like sacrebleu's streams of references and the "
-            "batches of torch's default collate function. Here an item of target is the references of one segment: "
+            "batches of torch's default collate function. Here an item of target holds the references of one segment: "
             "pass list(zip(*target))"
         )
 
@@ -261,8 +263,8 @@ def warn_of_texts_as_tokens(
     for index, document in enumerate(chain(hypotheses, references)):
         if _is_one_text(document):
             warn_user(
-                f"{name_of(index)} is one token with spaces; a text is a str: pass 'the cat sat' instead of "
-                "['the cat sat'], which matches as a whole or not at all"
+                f"{name_of(index)} is a list of one token with spaces, which matches as a whole or not at all: pass a "
+                "text as 'the cat sat', not as ['the cat sat']"
             )
             return
 
@@ -290,8 +292,8 @@ def warn_of_another_tokenizer(
     first = hypotheses[:_MANY_TEXTS]
     if tokenizer == "13a" and 2 * sum(map(str.endswith, first, repeat(" ."))) > len(first):  # as in sacrebleu
         warn_user(
-            "most hypotheses end in ' .', so they look tokenized, but the tokenizer 13a expects text as people write "
-            f"it: detokenize the texts, or pass {option}'none' for tokenized text"
+            "most hypotheses end in ' .', so they look tokenized, but the tokenizer 13a expects text that is not: "
+            f"detokenize the texts, or pass {option}'none' for tokenized text"
         )
 
 
@@ -307,8 +309,9 @@ def _warn_of_unsplit_texts(option: str, hypotheses: Sequence[str], references: S
         counts = [count for part in parts if (count := len(re.findall(letters, part)))]
         if counts and sum(counts) >= shortest * len(counts) and 2 * sum(counts) > sum(map(len, parts)):
             warn_user(
-                "the texts have no spaces between words, but this tokenizer splits at them, so a segment is one word. "
-                f"Pass {option}'zh' for Chinese, 'ja-mecab' for Japanese, 'unicode' for Thai, or 'char' for any script"
+                "the texts have no spaces between words, but this tokenizer splits at spaces, so a whole phrase counts "
+                f"as one word: pass {option}'zh' for Chinese, 'ja-mecab' for Japanese, 'unicode' for Thai, or 'char' "
+                "for any script"
             )
             return
 
@@ -336,7 +339,7 @@ def warn_of_other_form(texts: Sequence[str], references: Sequence[Sequence[str]]
         if invisible is None:
             difference = (
                 f"{shortened(other_form.word)} has a different Unicode form in the reference, composed or decomposed, "
-                "so the two count as different words: convert both, for example with uconv -x NFC or "
+                "so the two count as different words: convert both texts, for example with uconv -x NFC or "
                 "unicodedata.normalize"
             )
         else:

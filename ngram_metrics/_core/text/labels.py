@@ -46,15 +46,15 @@ def checked_labels(name: str, labels: Any, system: str, segments: int) -> list[H
     listed = list_sequence(name, labels, "a label for each segment")
     if len(listed) != segments:
         raise ValueError(
-            f"{name} has {pluralize(len(listed), 'label')} and {system} {pluralize(segments, 'segment')}: "
-            "expected as many"
+            f"{name} has {pluralize(len(listed), 'label')} and {system} has {pluralize(segments, 'segment')}: "
+            "expected one label for each segment"
         )
     for index, label in enumerate(listed):
         # Tensors are hashed by identity, so two of them are never the same label.
         if not isinstance(label, Hashable) or isinstance(label, tensor_types()):
-            raise TypeError(f"label {index} of {name} is {shortened(label)}: expected a hashable, such as a str")
+            raise TypeError(f"label {index} of {name} is {shortened(label)}: expected a hashable object, such as a str")
         if label != label:
-            reason = "and a NaN is not equal to itself"
+            reason = "which is not equal to itself"
             raise TypeError(f"label {index} of {name} is {shortened(label)}, {reason}: expected a str or None")
     # Python's times are no finer than microseconds.
     distinct = labels.n_unique() if hasattr(labels, "n_unique") else 0

@@ -28,7 +28,7 @@ def list_items(name: str, side: object) -> Documents:
         return list(side)
     if not is_sequence_like(side):
         raise TypeError(
-            f"{name} is {type_name(side)}: expected a sequence with one item per segment{sequence_advice(side)}"
+            f"{name} is {type_name(side)}: expected a sequence with one item for each segment{sequence_advice(side)}"
         )
     return list(cast("Documents", side))
 
@@ -38,7 +38,7 @@ def refuse_unequal_numbers(segments: Documents, items: Documents) -> None:
     if len(segments) != len(items):
         raise ValueError(
             f"preds has {pluralize(len(segments), 'segment')} and target has {pluralize(len(items), 'item')}: expected "
-            "one item of target, a reference or a list of references, for each segment"
+            "one item for each segment, a reference or a list of references"
             f"{transposition_hint(segments, items)}{sentence_hint(segments)}"
         )
 

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 #: Kinds of numpy dtypes that hold objects or text.
 NO_NUMBERS = "OUST"
 #: Advice for the errors of a tensor of another number of dimensions.
-ONE_SEGMENT_ADVICE = "a single segment of ids goes into a list"
-SAMPLES_ADVICE = "samples: flatten them to (segments * samples, width), and repeat the references of each segment"
+ONE_SEGMENT_ADVICE = "pass a single segment of ids in a list, as in [ids]"
+SAMPLES_ADVICE = (
+    "if each segment has several samples, flatten them to (segments * samples, width), and repeat its references"
+)
 
 
 def to_tensor_or_list(value: object, where: str) -> Any:
@@ -52,17 +54,16 @@ def _array_to_tensor_or_list(array: NDArray[Any], where: str) -> Tensor | list[A
     is_masked = np.ma.is_masked(array)
     if array.dtype.kind in NO_NUMBERS:
         if is_masked:
-            raise TypeError(f"{where} is a masked array of {array.dtype}: expected masks of ids only")
+            raise TypeError(f"{where} is a masked array of {array.dtype}: expected a masked array of ids")
         return array.tolist()
     if is_masked and isinstance(array, np.ma.MaskedArray) and array.dtype.kind in "iu":
         hidden = torch.from_numpy(np.array(np.ma.getmaskarray(array), order="C"))
         ids: Tensor = to_tensor_or_list(array.filled(0), where)
         return ids[~hidden] if array.ndim == 1 else ids.long().masked_fill(hidden, -1)
-    try:
-        # A copy, because torch takes no read-only arrays, negative strides, or foreign byte orders.
-        ids = torch.from_numpy(np.array(array, dtype=array.dtype.newbyteorder("="), order="C"))
-    except TypeError as error:
-        raise TypeError(f"{where} is an array of {array.dtype}: expected token ids of an integer dtype") from error
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{where} is an array of {array.dtype}: expected token ids of an integer dtype, such as int64")
+    # A copy, because torch takes no read-only arrays, negative strides, or foreign byte orders.
+    ids = torch.from_numpy(np.array(array, dtype=array.dtype.newbyteorder("="), order="C"))
     return _to_signed(ids, where)
 
 
@@ -80,7 +81,7 @@ def _to_signed(ids: Tensor, where: str) -> Tensor:
     if not is_dense(ids):
         raise TypeError(f"{where} is a nested, quantized or sparse tensor: expected a dense one")
     if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
-        raise TypeError(f"{where} is a tensor of {ids.dtype}: expected token ids of an integer dtype")
+        raise TypeError(f"{where} is a tensor of {ids.dtype}: expected token ids of an integer dtype, such as int64")
     if ids.dtype != torch.uint64:
         return ids.long() if ids.dtype in (torch.uint16, torch.uint32) else ids
     if ids.device.type != "cpu":
@@ -103,8 +104,8 @@ def read_padded(preds: Tensor, target: Tensor) -> PaddedSegments:
         )
     if len(preds) != len(target):
         raise ValueError(
-            f"preds has {pluralize(len(preds), 'segment')} and target has {len(target)}: expected references for each "
-            "segment"
+            f"preds has {pluralize(len(preds), 'segment')} and target has {len(target)}: expected a row of target "
+            "for each segment"
         )
     if preds.device != target.device:
         raise ValueError(f"preds is on {preds.device} and target is on {target.device}: expected the same device")
@@ -131,7 +132,7 @@ def read_samples(preds: Tensor | NDArray[np.generic], target: object, padding: C
     references = _read_references_of_samples(target, segments)
     if references.dim() not in (2, 3) or len(references) != segments:
         raise ValueError(
-            f"preds has shape {tuple(preds.shape)} and target {tuple(references.shape)}: "
+            f"preds has shape {tuple(preds.shape)} and target has shape {tuple(references.shape)}: "
             f"{_expected_references(segments)}"
         )
     if not isinstance(target, tensor_and_array_types()):
@@ -167,6 +168,6 @@ def refuse_negative(ids: Sequence[int], where: str) -> None:
     negative = [token for token in ids if token < 0]
     if negative:
         raise ValueError(
-            f"{where} has the id {shortened(negative[0])}: expected indices of a vocabulary, which are not negative, "
-            "or this id in pad_id"
+            f"{where} has the id {shortened(negative[0])}, which is negative: expected indices of a vocabulary; if it "
+            "is not a token, add it to pad_id"
         )

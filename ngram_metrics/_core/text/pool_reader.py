@@ -43,11 +43,11 @@ def read_pools(reader: Reader, hypotheses: Rows, references: Rows) -> list[Pools
     hypothesis_rows = _list_rows(hypotheses, "hypotheses")
     reference_rows = hypothesis_rows if references is hypotheses else _list_rows(references, "references")
     if not hypothesis_rows or not reference_rows:
-        raise ValueError("hypotheses and references must be non-empty: expected at least one row")
+        raise ValueError("hypotheses or references is empty: expected at least one row in each")
     if len(hypothesis_rows) != len(reference_rows):
         raise ValueError(
             f"hypotheses has {pluralize(len(hypothesis_rows), 'row')} and references has {len(reference_rows)}: "
-            "expected the same batch size"
+            "expected the same number of rows"
         )
     hypothesis_counts = np.array([len(row.documents) for row in hypothesis_rows])
     reference_counts = np.array([len(row.documents) for row in reference_rows])
@@ -104,7 +104,7 @@ def _list_rows(side: Rows, name: str) -> list[_Row]:
         row = to_tensor_or_list(item, f"row {index} of {name}")
         if not is_sequence_like(row):
             is_text = isinstance(row, str)
-            advice = "; a single row of texts goes into a list, as in [samples]" if is_text else sequence_advice(row)
+            advice = "; pass a single row of texts in a list, as in [samples]" if is_text else sequence_advice(row)
             raise TypeError(
                 f"row {index} of {name} is {type_name(row)}, {shortened(row)}: expected a sequence of documents{advice}"
             )

@@ -302,7 +302,7 @@ class CharacterReader(Reader):
                 if isinstance(token, str) and len(token) != 1:
                     raise TypeError(
                         f"{segments.name_of(index)} has the token {shortened(token)}, but this metric counts "
-                        "characters: expected text, such as words joined by spaces, or tokens of one character each"
+                        "characters: expected text, such as ' '.join(tokens), or tokens of one character each"
                     )
 
     def _encode_text(self, segments: Segments) -> Sequence[Batch]:

@@ -34,10 +34,10 @@ def warn_of_dropped_letters(
     The rule keeps only a-z and 0-9. A ``tokenizer`` that is not None gets what it leaves, and only texts without any
     words are looked for.
     """
-    rule = "ROUGE's rule for words keeps only a-z and 0-9, and"
-    cure = f"{option_names().rouge_tokenizer}'unicode' keeps"
+    rule = "ROUGE's rule for words keeps only a-z and 0-9, but"
+    cure = f"pass {option_names().rouge_tokenizer}'unicode', which keeps"
     if is_first and tokenizer is None and _lose_words([*hypotheses[:_FIRST_TEXTS], *references[:_FIRST_TEXTS]]):
-        warn_user(f"{rule} more than {_LOST_PERCENT} % of the words have other letters: {cure} them")
+        warn_user(f"{rule} more than {_LOST_PERCENT} % of the words have other letters: {cure} these too")
         return
     has_words = _KEPT_BY_ROUGE.search
     if all(map(has_words, hypotheses)) and all(map(has_words, references)):
@@ -46,8 +46,8 @@ def warn_of_dropped_letters(
     if any(any(map(str.isalnum, text)) for text in without_words):
         cure += " letters and digits of all scripts"
         if tokenizer is not None:
-            cure += "; your own tokenizer gets the original text with normalizer=str"
-        warn_user(f"{rule} a text without words scores 0: {cure}")
+            cure += ", or keep your own tokenizer and pass normalizer=str, so that it gets the original text"
+        warn_user(f"{rule} some texts have none of these and score 0: {cure}")
 
 
 def _lose_words(texts: Sequence[str]) -> bool:
@@ -82,8 +82,8 @@ def warn_of_unsplit_sentences(hypotheses: Sequence[str], references: Sequence[st
         return
     if 2 * sum(map(_has_several_sentences, first_references)) > len(first_references):
         warn_user(
-            "rougeLsum compares sentences, but the texts have several without a line feed between them, so its scores "
-            f"equal those of rougeL: {option_names().sentences}"
+            "rougeLsum compares sentences, but the texts have several sentences on one line, so its scores equal those "
+            f"of rougeL: {option_names().sentences}"
         )
 
 

@@ -61,13 +61,13 @@ def batch_tokenizer(tokenizer: Any) -> BatchTokenizer:
     if package == "tokenizers" and tokenizer.truncation is not None:
         raise ValueError(
             f"this tokenizer truncates ({tokenizer.truncation}), which would change the score: "
-            "call its no_truncation() first"
+            "call its method no_truncation() first"
         )
     if package is not None:
         return partial(_CALLS[package], tokenizer)
     if callable(tokenizer):
         return partial(call_each, tokenizer, "tokenizer", "tokens")
-    hint = "; pass its method, tokenizer.tokenize" if hasattr(tokenizer, "tokenize") else ""
+    hint = "; pass its method tokenizer.tokenize" if hasattr(tokenizer, "tokenize") else ""
     raise TypeError(
         f"tokenizer is {type_name(tokenizer)}: expected None, one of {_NAMES}, "
         f"a callable from a str to a sequence of tokens, a SentencePieceProcessor, or a Hugging Face tokenizer{hint}"
@@ -163,10 +163,10 @@ def _sacrebleu_tokenizer(name: str) -> Any:
             "pass the SentencePieceProcessor"
         )
     if name not in _OF_SACREBLEU:
-        hint = f"of a model, pass its tokenizer, such as AutoTokenizer.from_pretrained({name!r})"
+        hint = f"for a model, pass its tokenizer, such as AutoTokenizer.from_pretrained({name!r})"
         if name.lower() in _NAMES:
             hint = f"did you mean {name.lower()!r}?"
-        raise ValueError(f"unknown tokenizer {name!r}: expected one of {_NAMES}, or an object; {hint}")
+        raise ValueError(f"unknown tokenizer {name!r}: expected one of {_NAMES}, or a tokenizer object; {hint}")
     module, class_name = _OF_SACREBLEU[name].split(".")
     try:
         tokenizer = getattr(importlib.import_module(f"sacrebleu.tokenizers.{module}"), class_name)()

@@ -28,7 +28,7 @@ KEYWORDS = [
     ("sacrebleu:BLEU", "max_ngram_order", Bleu, "ngram"),
     ("sacrebleu:BLEU", "tokenize", Bleu, "tokenizer"),
     ("sacrebleu:BLEU", "smooth_method", Bleu, "smooth"),
-    ("sacrebleu:BLEU", "force", Bleu, "tokenizer=None, for text that is tokenized"),
+    ("sacrebleu:BLEU", "force", Bleu, "tokenizer=None, for text that is already tokenized"),
     ("sacrebleu:BLEU", "trg_lang", Bleu, "tokenizer, such as 'zh', 'ja-mecab' or 'ko-mecab'"),
     ("sacrebleu:corpus_bleu", "use_effective_order", Bleu, "effective_order"),
     ("sacrebleu:BLEU.corpus_score", "n_bootstrap", Bleu, "confidence, the level of the interval"),

@@ -36,15 +36,18 @@ REFUSED = {
             ({"smooth": "floor", "smooth_value": -0.1}, r"smooth_value must be at least 0 .*\(got: -0.1\)"),
             (
                 {"smooth": "floor", "smooth_value": 1.01},
-                r"at most 1 \(got: 1.01\): a larger one makes precisions",
+                r"at most 1 \(got: 1.01\): a larger one would give precisions",
             ),
             ({"smooth": "add-k", "smooth_value": math.nan}, r"smooth_value must be at least 0 .*\(got: nan\)"),
             (
                 {"smooth": "add-k", "smooth_value": 2e15},
                 r"at most 1e\+15 \(got: 2000000000000000.0\): precisions are then 1",
             ),
-            ({"weights": [0.5, 0.5]}, r"weights must be one for each of 4 orders \(got: 2\)"),
-            ({"ngram": 2, "weights": [1, 1, 1]}, r"weights must be one for each of 2 orders \(got: 3\)"),
+            ({"weights": [0.5, 0.5]}, r"weights must have one number for each of the 4 orders \(got: 2 numbers\)"),
+            (
+                {"ngram": 2, "weights": [1, 1, 1]},
+                r"weights must have one number for each of the 2 orders \(got: 3 numbers\)",
+            ),
             ({"ngram": 2, "weights": [1, -1]}, r"weights\[1\] must be at least 0 .*got: -1\)"),
             ({"ngram": 2, "weights": [1, math.inf]}, r"weights\[1\] must be at least 0 .*got: inf\)"),
             ({"ngram": 2, "weights": [0, 0.0]}, r"weights must not all be 0 \(got: \[0.0, 0.0\]\)"),
@@ -59,7 +62,7 @@ REFUSED = {
             ({"beta": -0.5}, r"beta must be at least 0 and finite \(got: -0.5\)"),
             ({"beta": math.nan}, r"beta must be at least 0 and finite \(got: nan\)"),
             ({"beta": 10**400}, r"beta must be at least 0 and finite \(got: inf\)"),
-            ({"beta": 1e200}, r"beta must be at most 1e\+15 \(got: 1e\+200\): F is then the recall"),
+            ({"beta": 1e200}, r"beta must be at most 1e\+15 \(got: 1e\+200\): F is then already the recall"),
         ],
         "rouge": [
             ({"rouge_keys": "rouge0"}, f"unknown rouge key 'rouge0': expected one of {KNOWN}"),
@@ -67,11 +70,11 @@ REFUSED = {
             ({"rouge_keys": ""}, "unknown rouge key ''"),
             (
                 {"rouge_keys": "rougeL_fmeasure"},
-                r"unknown rouge key 'rougeL_fmeasure': .*; it is one of the values of 'rougeL', whose score is F: in "
-                r'Python ROUGEScore\(rouge_keys="rougeL"\)\["rougeL_fmeasure"\]$',
+                r"unknown rouge key 'rougeL_fmeasure': .*; it is a value of 'rougeL', whose score is F. In "
+                r'Python, pass ROUGEScore\(rouge_keys="rougeL"\)\["rougeL_fmeasure"\]$',
             ),
             ({"rouge_keys": [1]}, "unknown rouge key 1"),
-            ({"rouge_keys": ()}, f"no rouge key: expected some of {KNOWN}"),
+            ({"rouge_keys": ()}, f"rouge_keys is empty: expected at least one of {KNOWN}"),
             *(
                 ({"rouge_keys": key}, rf"^{re.escape(key)} is not available: like rouge_score, .*'rouge1'")
                 for key in ("rougeW", "rougew", "ROUGE-W-1.2", "rougeS", "rougeSU4", "ROUGE-S*")
@@ -101,8 +104,8 @@ REFUSED = {
             ({"rouge_keys": None}, "^rouge_keys is None: expected a key or a sequence"),
             ({"rouge_keys": {"rouge1"}}, "^rouge_keys is {'rouge1'}: expected a key or a sequence"),
             ({"tokenizer": 3}, "tokenizer is an int: expected None"),
-            ({"tokenizer": NLTKWordTokenizer()}, "Hugging Face tokenizer; pass its method, tokenizer.tokenize$"),
-            ({"pad_id": [0, None]}, "None is an id that the tokenizer does not have: leave it out$"),
+            ({"tokenizer": NLTKWordTokenizer()}, "Hugging Face tokenizer; pass its method tokenizer.tokenize$"),
+            ({"pad_id": [0, None]}, "a tokenizer without this special token has None as its id: leave it out$"),
             ({"normalizer": "lower"}, "normalizer is a str: expected a callable"),
             ({"sentence_splitter": ["\n"]}, "sentence_splitter is a list: expected a callable"),
             ({"sentence_separator_id": [9, 8]}, "sentence_separator_id is .*: expected an integer or None"),

@@ -60,14 +60,14 @@ def test_a_column_of_lists_is_a_list_of_lists(column):
 
 @each_column
 def test_a_missing_text_of_a_column_is_refused_by_its_place(column):
-    with pytest.raises(TypeError, match=r"^a missing value \(.*\) at segment 1: pass ''"):
+    with pytest.raises(TypeError, match=r"^segment 1 is a missing value, .*: pass ''"):
         read(column(["a", None]), ["a", "b"])
-    with pytest.raises(TypeError, match=r"^a missing value \(.*\) at reference 0 of segment 1: pass ''"):
+    with pytest.raises(TypeError, match=r"^reference 0 of segment 1 is a missing value, .*: pass ''"):
         read(["a", "b"], column(["a", None]))
 
 
 def test_a_missing_text_beside_a_text_is_refused_by_its_place():
-    with pytest.raises(TypeError, match=r"^a missing value \(<NA>\) at reference 1 of segment 1: pass ''"):
+    with pytest.raises(TypeError, match=r"^reference 1 of segment 1 is a missing value, <NA>: pass ''"):
         read(["a", "b"], [("a", "c"), ("b", pd.NA)])
 
 

@@ -171,7 +171,9 @@ def test_arrays_are_read_however_they_lie_in_memory(change):
     assert seen(list(given), list(given)) == ("ids", array.tolist(), [[row] for row in array.tolist()])
 
 
-SAMPLES = r"samples: flatten them to \(segments \* samples, width\), and repeat the references of each segment$"
+SAMPLES = (
+    r"if each segment has several samples, flatten them to \(segments \* samples, width\), and repeat its references$"
+)
 MISSING = r"pass '' for a missing prediction, .* for example with \[r for r in references if r is not None\]$"
 
 
@@ -180,15 +182,23 @@ MISSING = r"pass '' for a missing prediction, .* for example with \[r for r in r
     [
         # Different numbers.
         (["a", "b"], ["a"], r"preds has 2 segments and target has 1 item"),
-        (torch.zeros(2, 3).long(), torch.zeros(1, 3).long(), r"preds has 2 segments and target has 1: expected refere"),
+        (
+            torch.zeros(2, 3).long(),
+            torch.zeros(1, 3).long(),
+            r"preds has 2 segments and target has 1: expected a row of",
+        ),
         # Transposed, as for sacrebleu: a list for each stream of references.
         (["a b", "c"], [["a", "c d"]], r"target has 1 item: .*pass list\(zip\(\*target\)\)$"),
         (["a", "b"], [["c", "d"]] * 3, r"target has 3 items: .*; target looks like sacrebleu's list of reference str"),
         ([["a"], ["b", "c"]], [[["a"], ["b"]]], r"target has 1 item: .*pass list\(zip"),
-        (["a", "b"], [["c", "d"], "d", ["e", "f"]], r"target has 3 items: .* for each segment$"),
-        (["a", "b"], [["c", "d", "e"]], r"target has 1 item: .* for each segment$"),
-        ([["a"], ["b"]], [["a", "b"]], r"target has 1 item: .* for each segment$"),
-        (["a", "b"], [], r"target has 0 items: .* for each segment$"),
+        (
+            ["a", "b"],
+            [["c", "d"], "d", ["e", "f"]],
+            r"target has 3 items: expected one item for each segment, .* references$",
+        ),
+        (["a", "b"], [["c", "d", "e"]], r"target has 1 item: expected one item for each segment, .* references$"),
+        ([["a"], ["b"]], [["a", "b"]], r"target has 1 item: expected one item for each segment, .* references$"),
+        (["a", "b"], [], r"target has 0 items: expected one item for each segment, .* references$"),
         (torch.zeros(2, 3).long(), [[1]], r"preds has 2 segments and target has 1 item"),
         # No reference.
         (["a", "b"], ["a", []], r"segment 1 has no reference: its item of target is \[\].* written \[''\]"),
@@ -199,7 +209,11 @@ MISSING = r"pass '' for a missing prediction, .* for example with \[r for r in r
         (torch.zeros(2, 2, 3).long(), torch.zeros(2, 3).long(), rf"preds has shape \(2, 2, 3\): .*{SAMPLES}"),
         (np.zeros((2, 2, 3), int), torch.zeros(2, 2, 3).long(), rf"preds has shape \(2, 2, 3\): .*{SAMPLES}"),
         (torch.zeros(2, 2, 3).long(), [[1, 2], [3]], rf"because the other side is a sequence; {SAMPLES}"),
-        (torch.zeros(3).long(), torch.zeros(3).long(), r"preds has shape \(3,\).*a single segment of ids goes into a"),
+        (
+            torch.zeros(3).long(),
+            torch.zeros(3).long(),
+            r"preds has shape \(3,\).*pass a single segment of ids in a list",
+        ),
         (torch.zeros(2, 3).long(), torch.zeros(2).long(), r"target has shape \(2,\): expected \(segments, width\) or"),
         (torch.zeros(2, 3).long(), torch.zeros(2, 1, 1, 3).long(), r"target has shape \(2, 1, 1, 3\)"),
         (torch.zeros(3).long(), [[1]], r"preds has shape \(3,\): expected \(segments, width\), because the other side"),
@@ -249,14 +263,14 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         ),
         ([["a"], "b"], [["a"], ["b"]], r"segment 1 is a str, 'b', but the first segment is tokens or ids"),
         # One string where segments are due.
-        (["abc", "d"], "abc", r"target is a str: expected a sequence with one item per segment"),
+        (["abc", "d"], "abc", r"target is a str: expected a sequence with one item for each segment"),
         ([["a"]], "abc", r"reference 0 of segment 0 is a str, 'abc', but the first segment is tokens or ids"),
         # Numbers that are no ids.
         (torch.zeros(1, 2), torch.zeros(1, 2), r"preds is a tensor of torch.float32: expected token ids of an integer"),
         (torch.zeros(1, 2).long(), torch.zeros(1, 2), r"target is a tensor of torch.float32"),
         (torch.zeros(1, 2).bool(), torch.zeros(1, 2).long(), r"preds is a tensor of torch.bool"),
         (torch.zeros(1, 2).cfloat(), torch.zeros(1, 2).long(), r"preds is a tensor of torch.complex64"),
-        (np.zeros((1, 2)), np.zeros((1, 2)), r"preds is a tensor of torch.float64"),
+        (np.zeros((1, 2)), np.zeros((1, 2)), r"preds is an array of float64"),
         ([torch.zeros(2)], [[1]], r"segment 0 is a tensor of torch.float32"),
         ([[1]], [[torch.zeros(2)]], r"reference 0 of segment 0 is a tensor of torch.float32"),
         ([[1.0, 2.0]], [[1, 2]], r"segment 0 contains 1.0, a float: expected token ids, which are integers, or tokens"),
@@ -277,26 +291,38 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         ),
         ([["a"]], [[["a"], [["b"]]]], r"reference 1 of segment 0 contains a list as a token"),
         # What is no sequence, or not of segments.
-        (b"a b", b"a b", r"preds is a bytes: expected a sequence with one item per segment; pass its .decode\(\)$"),
-        ([b"a b"], [b"a b"], r"segment 0 is a bytes, b'a b': expected a str, .* or 1-D ids; pass its .decode\(\)$"),
+        (
+            b"a b",
+            b"a b",
+            r"preds is a bytes: expected a sequence with one item for each segment; decode it with .decode\(\)$",
+        ),
+        (
+            [b"a b"],
+            [b"a b"],
+            r"segment 0 is a bytes, b'a b': expected a str, .* or 1-D ids; decode it with .decode\(\)$",
+        ),
         ([["a"]], [b"a"], r"reference 0 of segment 0 is a bytes"),
-        ({"a b": 1}, ["a b"], r"preds is a dict: expected a sequence .*; pass list\(...\) of its values$"),
-        ((text for text in ["a b"]), ["a b"], r"preds is a generator: expected .*; pass list\(...\) of it$"),
+        ({"a b": 1}, ["a b"], r"preds is a dict: expected a sequence .*; pass a list of its values$"),
+        ((text for text in ["a b"]), ["a b"], r"preds is a generator: expected .*; convert it with list\(...\)$"),
         (["a b"], [(one for one in ["a b"])], r"reference 0 of segment 0 is a generator"),
-        ([iter(["a"])], [["a"]], r"segment 0 is a list_iterator.*; pass list\(...\) of it$"),
+        ([iter(["a"])], [["a"]], r"segment 0 is a list_iterator.*; convert it with list\(...\)$"),
         (["a"], None, r"target is a NoneType"),
-        (["a", None], ["a", "b"], rf"^a missing value \(None\) at segment 1: {MISSING}"),
-        ([None, "a"], ["a", "b"], rf"^a missing value \(None\) at segment 0: {MISSING}"),
-        (["a"], [["b", None]], rf"^a missing value \(None\) at reference 1 of segment 0: {MISSING}"),
-        (["a", "b"], ["a", math.nan], rf"^a missing value \(nan\) at reference 0 of segment 1: {MISSING}"),
-        ([["a"], ["b"]], [["a"], [None, ["b"]]], rf"^a missing value \(None\) at reference 0 of segment 1: {MISSING}"),
-        ([[1], None], [[1], [2]], rf"^a missing value \(None\) at segment 1: {MISSING}"),
+        (["a", None], ["a", "b"], rf"^segment 1 is a missing value, None: {MISSING}"),
+        ([None, "a"], ["a", "b"], rf"^segment 0 is a missing value, None: {MISSING}"),
+        (["a"], [["b", None]], rf"^reference 1 of segment 0 is a missing value, None: {MISSING}"),
+        (["a", "b"], ["a", math.nan], rf"^reference 0 of segment 1 is a missing value, nan: {MISSING}"),
+        ([["a"], ["b"]], [["a"], [None, ["b"]]], rf"^reference 0 of segment 1 is a missing value, None: {MISSING}"),
+        ([[1], None], [[1], [2]], rf"^segment 1 is a missing value, None: {MISSING}"),
         (5, 5, r"preds is an int: expected a sequence"),
-        ([5], [5], r"segment 0 is an int, 5: expected a str, .* 1-D ids; a single segment of ids goes into a list$"),
+        (
+            [5],
+            [5],
+            r"segment 0 is an int, 5: expected a str, .* 1-D ids; pass a single segment of ids in a list, as in .ids.$",
+        ),
         (
             [[5, 6]],
             [np.int64(5)],
-            r"reference 0 of segment 0 is an int, .*; a single segment of ids goes into a list$",
+            r"reference 0 of segment 0 is an int, .*; pass a single segment of ids in a list, as in .ids.$",
         ),
     ],
 )

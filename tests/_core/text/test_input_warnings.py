@@ -26,9 +26,11 @@ UNSPLIT = [
     *("猫坐在垫子上", "我喜欢猫。", "私は毎日コンピューターを使っています。", "แมวนั่งอยู่บนเสื่อ", "ឆ្មាអង្គុយលើកម្រាល"),
     "我家里有很多小cat和大dog。",
 ]
-SPLIT_WARNING = "single words, and a hypothesis contains several of them: a list of str in targ"
-ONE_TOKEN = "^{} is one token with spaces; a text is a str: pass 'the cat sat' instead of"
-SPACES_WARNING = "a segment is one word. Pass tokenizer='zh' for Chinese, 'ja-mecab' for"
+SPLIT_WARNING = "single words, and a hypothesis contains several of them. A list of str in targ"
+ONE_TOKEN = (
+    "^{} is a list of one token with spaces, which matches as a whole or not at all: pass a text as 'the cat sat'"
+)
+SPACES_WARNING = "so a whole phrase counts as one word: pass tokenizer='zh' for Chinese, 'ja-mecab' for"
 WORDS_WARNING = r"each text is one word and is read as a segment of its own, .* \[\['the', 'cat', 'sat'\]\]$"
 MARKER_WARNING = r"a third of the texts contain {}, a subword .* skip_special_tokens=True, or remove the markers{}"
 #: Texts, the marker in them, and the advice to remove it.
@@ -241,8 +243,8 @@ def test_texts_of_a_script_without_spaces_are_no_words_of_one_sentence(texts):
 @pytest.mark.parametrize(
     ("metric", "text", "cure"),
     [
-        ("rouge1", "слово", "{rouge}'unicode' keeps letters and digits of all scripts"),
-        ("bleu", "我家里有很多小猫 " * 4, "Pass {words}'zh' for Chinese"),
+        ("rouge1", "слово", "pass {rouge}'unicode', which keeps letters and digits of all scripts"),
+        ("bleu", "我家里有很多小猫 " * 4, "pass {words}'zh' for Chinese"),
         ("bleu", "a cat sat .", "pass {words}'none' for tokenized text"),
     ],
 )
@@ -269,7 +271,7 @@ def test_a_warning_of_a_class_of_ignite_names_its_option(ignite_classes):
     text = ["a cat sat ."]
     with pytest.warns(UserWarning, match="pass tokenizer='none' for tokenized text"):
         ignite_classes.Bleu(tokenizer="13a").update((text, text))
-    with pytest.warns(UserWarning, match="tokenizer='unicode' keeps letters and digits of all scripts"):
+    with pytest.warns(UserWarning, match="tokenizer='unicode', which keeps letters and digits of all scripts"):
         ignite_classes.ROUGEScore().update((["слово"], ["слово"]))
 
 
@@ -340,7 +342,7 @@ def test_right_references_are_not_warned_of(size, data):
 def test_an_error_hints_at_the_words_of_one_sentence():
     preds = MAT.split()
     for references in ([preds], preds[1:]):
-        with pytest.raises(ValueError, match="; if preds are the words of one sentence, pass it as one text"):
+        with pytest.raises(ValueError, match="; if preds are the words of one sentence, pass the sentence as one text"):
             functional.bleu_score(preds, references)
     assert functional.bleu_score([preds], [preds]) == 1
 
@@ -359,8 +361,10 @@ def test_bleu_without_any_hypothesis_of_four_words_is_warned_of(average):
     options = {"average": average, "effective_order": False}
     short = ["it is", "yes it is"], ["it is", "yes it is so"]
     metric = Bleu(**options)
-    advice = {"micro": "order, and average='macro' gives the mean of sentence BLEU$", "macro": "order$"}[average]
-    words = f"^BLEU is 0 because no hypothesis has 4 tokens: effective_order=True .*, ngram= sets a lower {advice}"
+    advice = {"micro": "ngram, or average='macro' for the mean of sentence BLEU$", "macro": "ngram$"}[average]
+    words = (
+        f"^BLEU is 0 because every hypothesis has fewer than 4 tokens: pass effective_order=True .*, a lower {advice}"
+    )
     for part in ([side[:1] for side in short], short):
         metric.update(*part)
     for call in (
@@ -390,7 +394,7 @@ def test_bleu_without_any_hypothesis_of_four_words_is_warned_of(average):
 def test_ignites_bleu_without_any_hypothesis_of_four_words_is_warned_of(average, ignite_classes):
     metric = ignite_classes.Bleu(average=average, effective_order=False)
     metric.update((["it is", "yes it is"], ["it is", "yes it is so"]))
-    with pytest.warns(UserWarning, match="^BLEU is 0 because no hypothesis has 4 tokens") as warned:
+    with pytest.warns(UserWarning, match="^BLEU is 0 because every hypothesis has fewer than 4 tokens") as warned:
         metric.compute()
     assert len(warned) == 1
 

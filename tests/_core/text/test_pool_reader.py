@@ -80,7 +80,10 @@ def test_negative_ids_are_padding_in_padded_rows_and_an_error_elsewhere(make, be
     found = seen(WordReader(pad_id=0), hypotheses, [beside([[2]]), make([[-5, 1]])])
     assert found == [[[[0, 1], []], [[1]]], [[[0]], [[1]]]]
     for reader in (WordReader(pad_id=0), RougeReader(pad_id=0, sentence_separator_id=-3), CharacterReader(pad_id=0)):
-        with pytest.raises(ValueError, match="reference 1 of row 0 has the id -100: expected indices of a vocabulary"):
+        with pytest.raises(
+            ValueError,
+            match="reference 1 of row 0 has the id -100, which is negative: expected indices of a vocabulary",
+        ):
             read_pools(reader, hypotheses, [beside([[2], [-100, 1]]), beside([[1]])])
 
 
@@ -121,13 +124,13 @@ ROW = torch.zeros(2, 3).long()
 @pytest.mark.parametrize(
     ("hypotheses", "references", "error", "words"),
     [
-        ([], [], ValueError, "hypotheses and references must be non-empty: expected at least one row"),
-        (ROW[None, :0], ROW[None][:0], ValueError, "must be non-empty"),
+        ([], [], ValueError, "hypotheses or references is empty: expected at least one row in each"),
+        (ROW[None, :0], ROW[None][:0], ValueError, "hypotheses or references is empty"),
         (
             [["a"]],
             [["a"], ["b"]],
             ValueError,
-            "hypotheses has 1 row and references has 2: expected the same batch size",
+            "hypotheses has 1 row and references has 2: expected the same number of rows",
         ),
         (ROW, [[[1]]], ValueError, r"hypotheses has shape \(2, 3\): expected \(rows, documents, width\)"),
         ([ROW[0]], [[[1]]], ValueError, r"row 0 of hypotheses is a tensor of shape \(3,\): expected \(documents, w"),
@@ -136,9 +139,9 @@ ROW = torch.zeros(2, 3).long()
         # What is no row.
         ("ab", [["a"]], TypeError, "hypotheses is a str: expected a sequence of rows"),
         ([["a"]], None, TypeError, "references is a NoneType: expected a sequence of rows"),
-        ({"a": 1}, [["a"]], TypeError, r"hypotheses is a dict: expected .*; pass list\(...\) of its values$"),
-        ((row for row in [["a"]]), [["a"]], TypeError, r"hypotheses is a generator: .*; pass list\(...\) of it$"),
-        ([iter(["a"])], [["a"]], TypeError, r"row 0 of hypotheses is a list_iterator.*; pass list\(...\) of it$"),
+        ({"a": 1}, [["a"]], TypeError, r"hypotheses is a dict: expected .*; pass a list of its values$"),
+        ((row for row in [["a"]]), [["a"]], TypeError, r"hypotheses is a generator: .*; convert it with list\(...\)$"),
+        ([iter(["a"])], [["a"]], TypeError, r"row 0 of hypotheses is a list_iterator.*; convert it with list\(...\)$"),
         (["ab"], [["a"]], TypeError, "row 0 of hypotheses is a str, 'ab': expected a sequence of documents"),
         ([["a"], ["b"]], [["a"], "b"], TypeError, "row 1 of references is a str, 'b'"),
         # What is no document; test_input_forms.py has all that it cannot be.
@@ -146,7 +149,7 @@ ROW = torch.zeros(2, 3).long()
             [["a"], ["b", None]],
             [["a"], ["b"]],
             TypeError,
-            r"a missing value \(None\) at hypothesis 1 of row 1: pass ''",
+            r"hypothesis 1 of row 1 is a missing value, None: pass ''",
         ),
         ([[1, 2]], [["a"]], TypeError, "hypothesis 0 of row 0 is an int, 1: expected a str, a sequence of tokens, or"),
         ([[["a"]], []], [[], ["b"]], TypeError, "reference 0 of row 1 is a str, 'b', but the first segment is tokens"),

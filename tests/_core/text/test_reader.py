@@ -84,7 +84,10 @@ NEGATIVE = (
 def test_a_negative_id_in_a_sequence_that_pad_id_does_not_name_is_an_error(preds, target, words, form, pad_id):
     several = target if words.startswith("segment") else [[form(row) for row in rows] for rows in target]
     for hypotheses in (list(map(form, preds)), preds):
-        with pytest.raises(ValueError, match=f"{words}: expected indices of a vocabulary, .* or this id in pad_id"):
+        with pytest.raises(
+            ValueError,
+            match=f"{words}, which is negative: expected indices of .* add it to pad_id",
+        ):
             read_batch(WordReader(pad_id=pad_id), hypotheses, several)
     assert encoded_words(preds, target, pad_id=(-100, -1, -2))
 
@@ -171,7 +174,9 @@ def test_unsigned_ids_are_not_looked_at_on_a_device():
 def test_arrays_of_other_dtypes_are_refused_by_name(dtype):
     array = np.zeros((1, 2), dtype)
     for given_array in (array, np.ma.array(array, mask=[[True, False]])):
-        with pytest.raises(TypeError, match=r"^preds is an array of .*: expected token ids of an integer dtype$"):
+        with pytest.raises(
+            TypeError, match=r"^preds is an array of .*: expected token ids of an integer dtype, such as int64$"
+        ):
             read(given_array, [[1]])
 
 
@@ -209,7 +214,7 @@ def test_an_id_that_is_masked_may_have_any_value():
 def test_masks_of_no_ids_are_refused(dtype):
     tokens = np.ma.array(MASKED.filled(0).astype(dtype), mask=MASKED.mask)
     for preds, target, name in ((tokens, UNMASKED, "preds"), ([tokens[0]], [UNMASKED[0]], "segment 0")):
-        with pytest.raises(TypeError, match=f"^{name} is a masked array of .*: expected masks of ids only$"):
+        with pytest.raises(TypeError, match=f"^{name} is a masked array of .*: expected a masked array of ids$"):
             read(preds, target)
     with pytest.raises(TypeError, match="item of target is a masked array of"):
         read([["a"]], [tokens[0]])
@@ -274,13 +279,13 @@ IDS, BESIDE = torch.tensor(SAMPLED), torch.tensor(OF_SAMPLES)
 @pytest.mark.parametrize(
     ("preds", "target", "options", "words"),
     [
-        (IDS, BESIDE[:2], {}, "preds has shape (3, 2, 3) and target (2, 4): expected refe"),
-        (IDS, BESIDE[0, :3], {}, "target (3,): expected references (3, width) or (3, references, "),
-        (IDS, BESIDE[:, None, None], {}, "target (3, 1, 1, 4): expected references"),
+        (IDS, BESIDE[:2], {}, "preds has shape (3, 2, 3) and target has shape (2, 4): expected refe"),
+        (IDS, BESIDE[0, :3], {}, "target has shape (3,): expected references (3, width) or (3, references, "),
+        (IDS, BESIDE[:, None, None], {}, "target has shape (3, 1, 1, 4): expected references"),
         (IDS, torch.zeros(3, 0, 3).long(), {}, "expected at least one reference per segment"),
         (IDS.float(), BESIDE, {}, "preds is a tensor of torch.float32"),
         (IDS, BESIDE.float(), {}, "target is a tensor of torch.float32"),
-        (IDS, BESIDE, {"pad_id": None}, "a padded tensor of ids needs pad_id"),
+        (IDS, BESIDE, {"pad_id": None}, "a padded tensor of ids was given without pad_id"),
         (IDS, BESIDE, {"tokenizer": list}, "tokenizer is an option for text"),
         (IDS, BESIDE.to("meta"), {}, "expected the same device"),
         # What is no padded tensor needs to become one; the words say so.
@@ -297,7 +302,9 @@ def test_what_cannot_be_read_beside_samples_is_refused(preds, target, options, w
 def test_a_negative_id_in_lists_beside_samples_is_an_error(nested):
     target = [[5, -7], [8, 9], [-100, 0]]
     several = [[row] for row in target] if nested else target
-    with pytest.raises(ValueError, match="a reference of segment 2 has the id -100: expected indices of a vocab"):
+    with pytest.raises(
+        ValueError, match="a reference of segment 2 has the id -100, which is negative: expected indices of a vocab"
+    ):
         read_batch(WordReader(samples=True, pad_id=(0, -7)), IDS, several)
     assert read_batch(WordReader(samples=True, pad_id=(0, -7, -100)), IDS, several)
 
@@ -361,7 +368,7 @@ def test_tokens_may_be_the_characters():
         (
             [["a"], ["b", "cat"]],
             [["a"], ["b"]],
-            "segment 1 has the token 'cat', but this metric counts characters: expected text, such as words",
+            "segment 1 has the token 'cat', but this metric counts characters: expected text, such as ' '.join",
         ),
         ([["a"]], [[["a"], ["", "a"]]], "reference 1 of segment 0 has the token ''.*tokens of one char"),
     ],

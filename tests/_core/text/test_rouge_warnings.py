@@ -93,16 +93,16 @@ ENGLISH = [
     "e‑mail, co‑operate, non‐breaking: three hyphens that are not ASCII.",
 ]
 DROPPED = (
-    "ROUGE's rule for words keeps only a-z and 0-9, and more than 3 % of the words have other letters: "
-    "tokenizer='unicode' keeps them"
+    "ROUGE's rule for words keeps only a-z and 0-9, but more than 3 % of the words have other letters: "
+    "pass tokenizer='unicode', which keeps these too"
 )
 WITHOUT_WORDS = (
-    "ROUGE's rule for words keeps only a-z and 0-9, and a text without words scores 0: "
-    "tokenizer='unicode' keeps letters and digits of all scripts"
+    "ROUGE's rule for words keeps only a-z and 0-9, but some texts have none of these and score 0: "
+    "pass tokenizer='unicode', which keeps letters and digits of all scripts"
 )
 UNSPLIT = (
-    "rougeLsum compares sentences, but the texts have several without a line feed between them, so its scores equal "
-    "those of rougeL: put each sentence on a line of its own, or pass sentence_splitter="
+    "rougeLsum compares sentences, but the texts have several sentences on one line, so its scores equal "
+    "those of rougeL: put each sentence on a line of its own, or pass a sentence_splitter"
 )
 #: Summaries of several sentences.
 SUMMARIES = [
@@ -192,7 +192,9 @@ UNREAD = (["слово"], ["東京", "नमस्ते 。"], ["!?", "é"])
 @pytest.mark.parametrize("options", [{}, {"tokenizer": str.split}, {"rouge_keys": "rouge1"}, {"use_stemmer": True}])
 def test_a_text_that_the_ascii_rule_empties_warns(texts: list[str], options: dict[str, Any]):
     for preds, target in ((["a"] * len(texts), texts), (texts, [["a", "b"]] * len(texts))):
-        with pytest.warns(UserWarning, match="a text without words scores 0: tokenizer='unicode' keeps"):
+        with pytest.warns(
+            UserWarning, match="some texts have none of these and score 0: pass tokenizer='unicode', which keeps"
+        ):
             rouge_score(preds, target, **options)
 
 
@@ -258,7 +260,7 @@ def test_evaluate_and_the_command_name_their_own_options(tmp_path: Path, capsys:
     told = messages_of(lambda: evaluate({"a": texts}, texts, "rougeLsum", confidence=None))
     assert told == [
         DROPPED.replace("tokenizer=", f"{option} tokenizer="),
-        UNSPLIT.replace("sentence_splitter=", f"{option} sentence_splitter="),
+        UNSPLIT.replace("a sentence_splitter", f"{option} a sentence_splitter"),
     ]
     (tmp_path / "texts").write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
     assert cli.main([f"{tmp_path}/texts", "-r", f"r={tmp_path}/texts", "-m", "rougeLsum,rouge1"]) == 0

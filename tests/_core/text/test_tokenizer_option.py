@@ -60,7 +60,7 @@ def test_rouge_takes_the_words_of_icu_as_its_page_shows():
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("gpt2", "of a model, pass its tokenizer, such as AutoTokenizer.from_pretrained('gpt2'"),
+        ("gpt2", "for a model, pass its tokenizer, such as AutoTokenizer.from_pretrained('gpt2'"),
         ("facebook/bart-large", "such as AutoTokenizer.from_pretrained('facebook/bart-large'"),
         ("", "pass its tokenizer"),
         ("13A", "did you mean '13a'?"),
@@ -194,7 +194,7 @@ def test_ids_are_those_of_the_text_alone(tokenizer):
 
 def test_a_tokenizer_that_truncates_is_refused():
     tokenizer = truncating()
-    with pytest.raises(ValueError, match=r"this tokenizer truncates.*call its no_truncation\(\) first"):
+    with pytest.raises(ValueError, match=r"this tokenizer truncates.*call its method no_truncation\(\) first"):
         batch_tokenizer(tokenizer)
     tokenizer.no_truncation()
     batch_tokenizer(tokenizer)

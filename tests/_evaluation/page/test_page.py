@@ -223,8 +223,8 @@ def test_an_id_is_shown_as_its_token():
 @pytest.mark.parametrize(
     ("options", "kind", "words"),
     [
-        ({"sources": ["x"] * 2}, ValueError, "^sources has 2 segments and system 'a' 1: expected the same number$"),
-        ({"sources": [None]}, TypeError, r"^a missing value \(None\) at segment 0 of sources: "),
+        ({"sources": ["x"] * 2}, ValueError, "^sources has 2 segments and system 'a' has 1: expected the same number$"),
+        ({"sources": [None]}, TypeError, r"^segment 0 of sources is a missing value, None: "),
         ({"sources": "x"}, TypeError, "^sources is a str: expected a sequence of texts$"),
         ({"title": 5}, TypeError, "^title is an int: expected a text$"),
         ({"tokenizer": "13b"}, ValueError, "unknown tokenizer '13b'"),
