@@ -82,12 +82,17 @@ class Scorer:
     # Not compared, because ROUGE's is NaN. It follows from the measure.
     empty_score: float = field(default=0.0, compare=False)
     segment_measure: AnyMeasure | None = None
+    #: The position of each value in a score whose dimensions are flattened to one.
+    _positions: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the average. The reader and the measure have checked their own settings."""
         check_choice("average", self.average, get_args(Average))
         if not self.titles:
             object.__setattr__(self, "titles", {name: name for name in self.values})
+        shape = self.measure.score_shape
+        positions = np.arange(math.prod(shape)).reshape(shape)
+        object.__setattr__(self, "_positions", {name: int(positions[index]) for name, index in self.values.items()})
 
     def count_batch(self, preds: Hypotheses, target: References, is_first: bool = True) -> CountedBatch:
         """Read and count a batch, or raise the errors of ``Reader.read``.
@@ -197,7 +202,11 @@ class Scorer:
 
     def name_values(self, scores: Array) -> dict[str, Array]:
         """Return the values of scores ``(..., *score_shape)`` by name, each ``(...)``."""
-        return {name: scores[(..., *index)] for name, index in self.values.items()}
+        # One view of each column: an index for each value would take torch several times as long.
+        shape = self.measure.score_shape
+        flat = scores.reshape(*scores.shape[: scores.ndim - len(shape)], math.prod(shape))  # (..., columns)
+        columns = list(namespace(scores).moveaxis(flat, -1, 0))
+        return {name: columns[position] for name, position in self._positions.items()}
 
     @property
     def pair_index(self) -> tuple[int, ...]:
