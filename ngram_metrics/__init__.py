@@ -1,11 +1,11 @@
 """BLEU, ROUGE, chrF and n-gram overlap for PyTorch training loops, on one exact counting module.
 
 The metrics listed here are ``torchmetrics.Metric`` classes; ``evaluate`` compares several systems.
-``ngram_metrics.ignite`` has the same metrics for pytorch-ignite, ``ngram_metrics.functional`` the same scores in one
-call, and ``ngram_metrics.counting`` the counts of token ids.
+``ngram_metrics.ignite`` has the same metrics for pytorch-ignite. ``ngram_metrics.functional`` computes the same scores
+in one call, and ``ngram_metrics.counting`` counts n-grams of token ids.
 
-On a CPU NumPy counts n-grams, and RapidFuzz common subsequences. On other devices and in compiled graphs torch counts.
-Both give the same counts, which the tests check.
+On a CPU, NumPy counts n-grams, and RapidFuzz computes common subsequences. On other devices and in compiled graphs,
+torch does both. The counts are the same, which the tests check.
 """
 
 from importlib import import_module

@@ -7,13 +7,13 @@ Ids are read as the metrics read them, in two layouts:
 
 * Padded: one integer tensor or array of ids in rows, hypotheses ``(segments, width)``, references ``(segments, width)``
   or ``(segments, references, width)``. ``pad_id`` names the id or ids that are not tokens. These and negative ids, such
-  as -100, are dropped wherever they stand. The tensors are counted on their device; only ``ngram_counts`` copies them
+  as -100, are dropped at every position. The tensors are counted on their device; only ``ngram_counts`` copies them
   to the CPU.
 * Lists: a sequence with one item for each segment: a sequence of integers, or a 1-D integer tensor or array. An item of
   ``target`` may also be a sequence of several references. Lists are counted on the CPU.
 
-On a CPU NumPy counts n-grams, and RapidFuzz common subsequences. On other devices, and in graphs that ``torch.compile``
-or a trace records, torch kernels give the same counts.
+On a CPU, NumPy counts n-grams, and RapidFuzz computes common subsequences. On other devices, and in graphs that
+``torch.compile`` or a trace records, torch gives the same counts.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class NgramMatches(NamedTuple):
         matches: ``(segments, orders)`` int64, the n-grams of each hypothesis that match. An n-gram matches at most as
             often as it occurs in any one reference (Papineni et al. 2002, section 2.1).
         hypothesis_ngrams: ``(segments, orders)`` int64, all n-grams of each hypothesis; in order 1 its tokens.
-        reference_ngrams: ``(segments, orders)`` int64, all n-grams of the reference whose length is closest to the
-            hypothesis, the shorter on a tie.
+        reference_ngrams: ``(segments, orders)`` int64, all n-grams of the reference whose length is closest to that of
+            the hypothesis, the shorter reference on a tie.
     """
 
     matches: Tensor

@@ -14,13 +14,13 @@ __all__ = ["UnrepeatedSampler"]
 
 
 class UnrepeatedSampler(DistributedSampler[Any]):
-    """Gives each process its share of the segments, in order, and no segment to two processes.
+    """Gives each process its share of the segments, in order, and never gives a segment to two processes.
 
     Rank r of n reads the segments r, r + n, r + 2n and so on. Shares differ by one segment if the number of segments is
     not a multiple of n, and some are empty if it is smaller than n. The base class ``DistributedSampler`` repeats
     segments until all shares are equal, and a metric counts these twice. Lightning and
     ``ignite.distributed.auto_dataloader`` keep a sampler of this class. Never pass its loader to
-    ``accelerate.Accelerator.prepare``, which would share each share again. See the page "Distributed training and
+    ``accelerate.Accelerator.prepare``, which would split each share again. See the page "Distributed training and
     checkpoints".
 
     Args:

@@ -42,25 +42,26 @@ class ScoresCallback(Callback):
 
     A step returns a dict with ``preds`` and ``target``, as ``update`` of the metrics takes them. It may add ``groups``
     for a ``GroupedMetric``, and ``source``, a text for each segment. At the end of the epoch every process logs the
-    values of all processes' segments. ``EarlyStopping`` and ``ModelCheckpoint`` can monitor ``val/chrf`` with
+    values over the segments of all processes. ``EarlyStopping`` and ``ModelCheckpoint`` can monitor ``val/chrf`` with
     ``mode="max"``, in any order of the callbacks. Process 0 then writes the signatures and the samples, which are
     segments with their scores: to TensorBoard, MLflow and Comet as Markdown, to Weights & Biases as configuration and a
-    table, and for a ``CSVLogger`` as files in its folder. Other loggers cannot store text: they get the signatures as
-    hyperparameters, and there is a warning. Another warns of a ``DistributedSampler`` that repeats segments. The sanity
-    check writes nothing. See the page "Lightning".
+    table, and for a ``CSVLogger`` as files in its folder. Other loggers cannot store text: they get only the
+    signatures, as hyperparameters, and a warning says so. Another warning tells you if a ``DistributedSampler`` repeats
+    segments. The sanity check writes nothing. See the page "Lightning".
 
     A value has the name of its metric after ``val/`` or ``test/``: ``val/chrf``, with an interval also
     ``val/chrf_low`` and ``val/chrf_high``, for ROUGE ``val/rouge_rougeL_fmeasure`` and so on. Several data loaders are
     scored separately; their names end with ``/dataloader_idx_0`` and so on.
 
     Args:
-        metrics: metrics of this package by name, or a ``MetricCollection`` of them; a metric or a list of metrics has
-            the names of the classes. They are copied. ``100 * Bleu()`` and ``rouge["rougeL_fmeasure"]`` are taken too.
+        metrics: metrics of this package by name, or a ``MetricCollection`` of them. A single metric or a list of
+            metrics is named after the classes. ``100 * Bleu()`` and ``rouge["rougeL_fmeasure"]`` are accepted too. The
+            metrics are copied.
         samples: how many of the first segments to write, and how many of those with the lowest score of the first
             metric; ids are written as numbers.
-        outputs: a folder in which each validation of a fit writes all segments to ``step-500.jsonl``, after the number
-            of optimizer steps, for ``ngram_metrics.evaluate``. ``Trainer.validate`` and ``Trainer.test`` write to the
-            folders ``val`` and ``test`` in it.
+        outputs: a folder in which each validation of a fit writes all segments to a file that is named after the number
+            of optimizer steps, such as ``step-500.jsonl``, and that ``ngram_metrics.evaluate`` reads.
+            ``Trainer.validate`` and ``Trainer.test`` write to the folders ``val`` and ``test`` in it.
         details: whether ``<name>_brevity_penalty`` and ``<name>_length_ratio`` of BLEU are logged too.
 
     Raises:

@@ -43,7 +43,7 @@ class Decoded(NamedTuple):
     """The result of MBR decoding. See the page "Minimum Bayes risk decoding".
 
     Attributes:
-        hypotheses: the chosen hypothesis of each row, the object that was passed.
+        hypotheses: the chosen hypothesis of each row, as it was passed.
         indices: ``(rows,)`` int64, the index of the chosen hypothesis in its row.
         expected_utilities: ``(rows,)`` float64 from 0 to 1 (float32 if the device has no float64), the expected utility
             of the chosen hypothesis.
@@ -62,7 +62,8 @@ def pairwise(metric: Utility, hypotheses: Rows, references: Rows) -> Tensor | li
         metric: the score of a pair. Its ``average`` has no effect, and its states are neither read nor changed.
         hypotheses: a sequence of rows, each a sequence of texts, tokens or ids, or one padded id tensor
             ``(rows, documents, width)``. See the page "Minimum Bayes risk decoding".
-        references: as many rows of references. The same object, or the same texts, are counted once.
+        references: as many rows of references. If they are the same object as ``hypotheses``, or the same texts, they
+            are counted only once.
 
     Returns:
         ``(rows, hypotheses, references)`` float64 from 0 to 1 (float32 if the device has no float64). If rows have

@@ -121,9 +121,9 @@ def paired_bootstrap(
         seed: the seed of the draws. It gives the same results on any device, for any order of segments.
         alternative: ``"two-sided"``, or ``"sacrebleu"`` for sacrebleu's rule, see ``ngram_metrics.significance``.
         correction: ``"holm"`` corrects the p-values of each value for the number of systems; None or ``"none"``
-            leaves them.
+            leaves them unchanged.
         clusters: the document of each segment, a hashable label such as a name, in the order of the updates, and in a
-            distributed run rank by rank. Documents are then drawn instead of segments. None draws segments.
+            distributed run rank by rank. Documents are then drawn instead of segments. If None, segments are drawn.
 
     Returns:
         The comparison for each system and each value that the metric computes: ``result[system][value]``.
@@ -198,17 +198,17 @@ def paired_approximate_randomization(
 def standard_error(metric: System) -> float | dict[str, float]:
     """Return the standard error of a score: the standard deviation of the scores that ``confidence=`` draws.
 
-    It says how far the score would lie from its mean over other test sets of as many similar segments. An interval of
-    the level 0.95 is about 3.92 times as wide, if the scores of the draws are normally distributed.
+    It estimates how much the score would vary over other test sets with as many similar segments. If the scores of the
+    draws are normally distributed, an interval of the level 0.95 is about 3.92 standard errors wide.
 
     Args:
         metric: a metric of this package, of either framework, constructed with ``confidence=...``, or one value of such
-            a metric, as ``rouge["rougeL_fmeasure"]``. The level has no effect. In a distributed run, call this function
-            on every process: it reads the segments of all.
+            a metric, such as ``rouge["rougeL_fmeasure"]``. The level has no effect. In a distributed run, call this
+            function on every process: it reads the segments of all processes.
 
     Returns:
-        The standard error, on the scale of the score, from 0 to 1. A dict by the names of values if the metric computes
-        several.
+        The standard error, on the scale of the score, from 0 to 1. If the metric computes several values, a dict with
+        the standard error of each by name.
 
     Raises:
         TypeError: an object that is not a metric of this package.

@@ -49,9 +49,9 @@ ListColumns: TypeAlias = dict[str, list[Any]]
 class Evaluation:
     """The results of systems on the same segments, as ``evaluate`` returns them.
 
-    A prompt and ``print`` show the table of the command ``ngram-metrics``, and a notebook shows it as HTML. Scores in
-    ``results``, ``groups``, ``segments`` and ``to_pandas`` are from 0 to 1, and scores in tables from 0 to 100. See the
-    page "Compare several systems".
+    ``print`` and the interactive prompt show the same table as the command ``ngram-metrics``, and a notebook shows it
+    as HTML. Scores are from 0 to 1 in ``results``, ``groups``, ``segments`` and ``to_pandas``, and from 0 to 100 in
+    tables. See the page "Compare several systems".
     """
 
     def __init__(self, systems: CountsBySystem, outcome: Outcome, texts: Texts) -> None:
@@ -70,8 +70,9 @@ class Evaluation:
     def groups(self) -> ResultsByGroup:
         """The results of each group as a corpus of its own: ``groups[label][system][value]``, without p-values.
 
-        For a mapping of groupings ``groups[name][label][system][value]``; empty without ``groups=``. A grouping with
-        more than 50 labels, such as an id, is not scored: it only filters the segments of the report.
+        If ``evaluate`` was given a mapping of groupings, they are ``groups[name][label][system][value]``. Without
+        ``groups=`` they are empty. A grouping with more than 50 labels, such as an id, is not scored: it only filters
+        the segments of the report.
         """
         return self._outcome.groups
 
@@ -131,7 +132,8 @@ class Evaluation:
             digits: the digits of scores after the decimal point.
             intervals: whether the intervals are shown.
             label: the label of the table.
-            caption: LaTeX for the caption. By default it describes the data; a caption moves that below the table.
+            caption: LaTeX for the caption. By default the caption describes the data. If you pass one, the description
+                is written below the table.
             details: whether the differences, p-values and parts of scores are shown, in a table for each value.
 
         Raises:
@@ -187,16 +189,17 @@ class Evaluation:
         Args:
             path: the path. An existing file keeps its mode and owner, and is replaced when the report is complete.
             title: the title; None for one that says which systems are compared.
-            tokenizer: splits texts into the words whose matches are shown.
+            tokenizer: splits texts into words. The report shows which of these words match.
             sources: the source of each segment, shown next to it. An output that equals its source is flagged. None for
-                the sources in the files of a training.
+                the sources in the files of a training, if there are any.
 
         Raises:
             TypeError: a title or sources that are not text.
             ValueError: an unknown tokenizer; another number of sources than of segments; more than 200,000 outputs and
                 references.
             OSError: the file cannot be written, or the user may not write to it. An existing file does not change,
-                unless it can only be overwritten in its place: it has another owner, or its folder is write-protected.
+                unless it could only be overwritten in place, because it has another owner or its folder is
+                write-protected.
             ModuleNotFoundError: Jinja2 is not installed (extra ``report``).
         """
         from ngram_metrics._evaluation.page import check_installed, check_size, page
@@ -254,27 +257,27 @@ def evaluate(
 
     Args:
         systems: the segments of each system by its name, or a data frame of pandas or polars with a column for each;
-            or the segments of one system, which is then named ``"system"``. Without references: the folder of the
-            outputs of a training, whose files are systems in the order of their steps, or a mapping of names to such
-            files.
+            or the segments of one system, which is then named ``"system"``. Without references, the folder with the
+            outputs of a training, in which each file is a system and the steps give the order, or a mapping of names to
+            such files.
         references: the reference of each segment; several such lists; or a list of references for each segment. If the
             systems have names, also a mapping of names to lists, whose items may be lists of references, or a data
-            frame. As many lists as segments, each with as many texts, are ambiguous: pass a mapping. None for the
-            references in the files of a training.
-        metrics: names as the command's ``-m`` takes, such as ``"bleu,chrf,rouge"`` or ``["bleu", "rougeL"]``, with the
+            frame. A list of n lists of n texts, for n segments, is ambiguous: pass a mapping. None if the files of a
+            training contain the references.
+        metrics: names as for the command's ``-m``, such as ``"bleu,chrf,rouge"`` or ``["bleu", "rougeL"]``, with the
             defaults of their classes; or a mapping of names to such names or to metrics of this package. Only the
             settings of a metric are used, and its counts do not change. None for ``"chrf,bleu"``.
         baseline: the system that the others are compared with; None for the first.
         confidence: the level of the bootstrap intervals, at most 0.998; None for no intervals.
         test: ``"randomization"`` or ``"bootstrap"``, see ``ngram_metrics.significance``.
         correction: ``"holm"`` corrects the p-values of each value for the number of systems; None or ``"none"`` leaves
-            them.
+            them unchanged.
         groups: a label for each segment, or such lists by name. The segments of each label are scored as a corpus, and
-            the report can filter by them. A grouping with more than 50 labels, such as an id, is only for filtering.
+            the report can filter by labels. A grouping with more than 50 labels, such as an id, is only for filtering.
         clusters: the document of each segment, a hashable label such as a name. Intervals and tests then draw whole
-            documents, because the segments of one are not independent. A group has the part of a document that is in
-            it. One document gives an interval of width 0. Wins, ties and losses still count segments. None draws
-            segments.
+            documents, because the segments of a document are not independent. In a group, a document consists of
+            its segments in that group; if a group has only one document, its interval has width 0. Wins, ties and
+            losses still count segments. If None, segments are drawn.
         seed: the seed of the intervals and of the test.
 
     Returns:
@@ -289,8 +292,8 @@ def evaluate(
             range; one document for all segments, or a blank one.
 
     Warns:
-        UserWarning: a bootstrap test of fewer than 50 segments, or documents; a word in composed Unicode that a
-            reference has decomposed, or the other way round; a word that differs from one of a reference in an
+        UserWarning: a bootstrap test of fewer than 50 segments, or documents; a word in composed Unicode that is
+            decomposed in a reference, or the other way round; a word that differs from a word of a reference only in an
             invisible character, such as a zero-width space.
 
     Example:

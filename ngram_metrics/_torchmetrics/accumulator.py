@@ -98,9 +98,9 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 
     Raises:
-        TypeError: an unknown keyword, and the message suggests the option that was meant; a ``confidence`` that is no
-            number.
-        ValueError: a ``confidence`` that is not a level up to 0.998, or any with average none.
+        TypeError: an unknown keyword, for which the message suggests an option; a ``confidence`` that is not a number.
+        ValueError: a ``confidence`` that is not between 0 and 1 or is above 0.998, or any ``confidence`` with average
+            none.
     """
 
     is_differentiable = False
@@ -261,7 +261,7 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
 
     @torch.jit.unused
     def forward(self, *args: Any, **kwargs: Any) -> Value:
-        """Count a batch and return the score of this batch: the mean over batches is not the score of all segments.
+        """Count a batch and return its score. The mean of these over batches is not the score of all segments.
 
         Log the metric itself, or what ``compute`` returns. If a call raises, the counts do not change.
         """
@@ -526,22 +526,22 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
         points over segments.
 
         Args:
-            val: a result of ``compute`` or ``forward``, or a list of them. None to call ``compute``, of whose values
-                ROUGE then shows F of each key.
+            val: a result of ``compute`` or ``forward``, or a list of them. None for what ``compute`` returns; ROUGE
+                then shows only F of each key.
             ax: the matplotlib axis to draw on; None for a new figure.
 
         Returns:
             The figure and the axis.
 
         Raises:
-            TypeError: ``val`` is no result.
+            TypeError: ``val`` is not a result.
             ValueError: ``val`` is an empty list, or has results of different values.
             ModuleNotFoundError: matplotlib is not installed (extra ``plot``).
         """
         return plot_metric(self, val, ax)
 
     def __getitem__(self, idx: Any) -> CompositionalMetric:
-        """Return a metric of one value, ``metric["bleu_low"]``, or for average none of a segment, ``metric[0]``.
+        """Return a metric of one value, ``metric["bleu_low"]``, or of one segment for average none, ``metric[0]``.
 
         Raises:
             KeyError: ``compute`` returns no value with this name.

@@ -26,18 +26,18 @@ class GroupedMetric(Accumulator[None]):
     for each language".
 
     Args:
-        metric: a metric of this package, such as ``ChrF()``, or a value of one, such as
+        metric: a metric of this package, such as ``ChrF()``, or one value of a metric, such as
             ``ROUGEScore()["rougeL_fmeasure"]``. Its settings, its device and its keyword arguments of
             ``torchmetrics.Metric`` are used; its counts are not. Or a mapping of the labels of the groups to such
             metrics, which may differ in options for text only: ``tokenizer``, ``lowercase``, ``use_stemmer``,
             ``normalizer`` and ``sentence_splitter``. Each group is then read by the options of its metric.
-        groups: the labels of the groups, each a str; None with a mapping, which has them.
+        groups: the labels of the groups, each a str; None if ``metric`` is a mapping, whose keys are the labels.
 
     ``compute`` returns a dict of float64 ``()`` from 0 to 1: for ``ChrF()`` and the groups ``["de", "fr"]`` it has
     ``chrf_de``, ``chrf_fr``, ``chrf_mean``, the mean over the groups that have segments, and ``chrf_all``, the score of
-    all segments together. A metric of several values has these for each, such as ``rougeL_fmeasure_de``. A group
-    without segments is NaN. ``metric["chrf_mean"]`` is a metric of one value. With a mapping there is no ``chrf_all``,
-    because a sum of words that were split by different rules means nothing.
+    all segments together. If the metric has several values, each gets these suffixes, such as ``rougeL_fmeasure_de``.
+    The score of a group without segments is NaN. ``metric["chrf_mean"]`` is a metric of one value. With a mapping there
+    is no ``chrf_all``, because counts of words that were split by different rules cannot be added up.
 
     Raises:
         ValueError: a metric with ``average="none"`` or ``confidence``; no label; a label that is blank, ``mean`` or
@@ -80,7 +80,8 @@ class GroupedMetric(Accumulator[None]):
             preds: hypotheses, one per segment, as other metrics take them.
             target: for each segment its reference or a list of references.
             groups: for each segment the label of its group, or the index of that label. Indices on a device are not
-                read here: ``compute`` raises if one is out of range. With a mapping they have to be on the CPU.
+                checked here: ``compute`` raises if one is out of range. If the metric was made from a mapping, indices
+                must be on the CPU.
 
         Raises:
             TypeError, ValueError: segments that cannot be read; an unknown label; the states do not change.

@@ -40,11 +40,11 @@ class Bleu(Accumulator[Level]):
         lowercase: for text: whether it is lowercased.
         pad_id: for ids: the id or ids that are not tokens.
         confidence: the level of a bootstrap interval, such as 0.95; the metric then keeps the counts of each segment.
-        device: where the states are. Text and lists are counted on the CPU, padded ids on the device they lie on.
+        device: where the states are. Text and lists are counted on the CPU, padded ids on their own device.
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 
-    ``compute`` returns float64 from 0 to 1: ``()``, or for average none ``(segments,)``. Before any data it warns and
-    returns 0, or for average none no scores.
+    ``compute`` returns a float64 tensor from 0 to 1: ``()``, or ``(segments,)`` for average none. Before any data it
+    warns and returns 0, or an empty tensor for average none.
 
     Raises:
         ValueError, TypeError: a setting out of its range.
@@ -108,12 +108,12 @@ class ROUGEScore(Accumulator[float | None]):
         sentence_separator_id: for ids and ``rougeLsum``: the id between sentences.
         pad_id: for ids: the id or ids that are not tokens.
         confidence: the level of a bootstrap interval, such as 0.95; the metric then keeps the counts of each segment.
-        device: where the states are. Text and lists are counted on the CPU, padded ids on the device they lie on.
+        device: where the states are. Text and lists are counted on the CPU, padded ids on their own device.
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 
-    ``compute`` returns a dict with ``<key>_fmeasure``, ``<key>_precision`` and ``<key>_recall`` for each key, float64
-    from 0 to 1: ``()``, or for average none ``(segments,)``. Before any data it warns and returns NaN, as in
-    torchmetrics.
+    ``compute`` returns a dict with ``<key>_fmeasure``, ``<key>_precision`` and ``<key>_recall`` for each key. The
+    values are float64 tensors from 0 to 1: ``()``, or ``(segments,)`` for average none. Before any data it warns and
+    returns NaN, as in torchmetrics.
 
     Raises:
         ValueError, TypeError: a setting out of its range; ``accumulate="avg"`` with ``average="micro"``.
@@ -242,11 +242,11 @@ class NgramOverlap(Accumulator[Level]):
         tokenizer: for text: None (whitespace), a name, a callable, or a Hugging Face tokenizer.
         pad_id: for ids: the id or ids that are not tokens.
         confidence: the level of a bootstrap interval, such as 0.95; the metric then keeps the counts of each segment.
-        device: where the states are. Text and lists are counted on the CPU, padded ids on the device they lie on.
+        device: where the states are. Text and lists are counted on the CPU, padded ids on their own device.
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 
-    ``compute`` returns float64 from 0 to 1: ``()``, or for average none ``(segments,)`` or ``(segments, samples)``.
-    Before any data it warns and returns 0, or for average none no scores.
+    ``compute`` returns a float64 tensor from 0 to 1: ``()``, or ``(segments,)`` or ``(segments, samples)`` for average
+    none. Before any data it warns and returns 0, or an empty tensor for average none.
 
     Raises:
         ValueError, TypeError: a setting out of its range; for average none, batches with different numbers of samples.

@@ -32,7 +32,8 @@ def pairwise_chrf(
 
     Args:
         hypotheses: at least one row, each with any number of texts. See the page "Minimum Bayes risk decoding".
-        references: as many rows of references. The same object, or the same texts, are counted once.
+        references: as many rows of references. If they are the same object as ``hypotheses``, or the same texts, they
+            are counted only once.
         char_order: the longest order of character n-grams, 1 to 1,000.
         beta: how much recall weighs against precision, 0 to 1e15.
         remove_whitespace: whether whitespace is left out.

@@ -41,7 +41,8 @@ def bleu_score(
         target: for each segment its reference or a list of references, of the same kind; padded ``(segments, width)``
             or ``(segments, references, width)``. See the page "Input formats".
         ngram: the longest order, 1 to 1,000.
-        smooth: the smoothing. The page "BLEU" lists all, with the equal settings of other packages.
+        smooth: the smoothing. The page "BLEU" lists all smoothings, with the settings of other packages that give the
+            same number.
         smooth_value: the value for ``floor`` (default 0.1) and ``add-k`` (default 1).
         average: ``"micro"`` (corpus), ``"macro"`` or ``"none"``.
         weights: one weight for each order; None for equal weights.
@@ -51,7 +52,7 @@ def bleu_score(
         lowercase: for text: whether it is lowercased.
         pad_id: for ids: the id or ids that are not tokens.
         device: where the result is, by default the device of padded ids, else the CPU. Text and lists are counted on
-            the CPU, padded ids on the device they lie on.
+            the CPU, padded ids on their own device.
 
     Returns:
         ``()`` float64 from 0 to 1 (float32 if the device has no float64), or ``(segments,)`` for ``"none"``.

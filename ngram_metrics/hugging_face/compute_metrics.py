@@ -35,10 +35,11 @@ class ComputeMetrics:
 
     With ``batch_eval_metrics=True`` the trainer passes one batch after another, and only sums are kept. Without it, the
     trainer passes all predictions at once, or with ``eval_do_concat_batches=False`` a list of batches. In a distributed
-    run the trainer gathers the batches of all processes, each process scores all of them, and the metrics do not
-    synchronize. The last batch of ``Seq2SeqTrainer`` then ends with segments of the first one. They are left out batch
-    by batch, but cannot be recognized in all predictions at once, see the page. If an error ends an evaluation of a
-    trainer, the next one begins without counts. In a loop of your own, call ``reset`` after an error between two calls.
+    run the trainer gathers the batches of all processes, and each process scores all of them, so the metrics do not
+    synchronize. With ``Seq2SeqTrainer`` the last batch then ends with segments that repeat the first batch. These are
+    left out with ``batch_eval_metrics=True``; without it they cannot be recognized, see the page. If an error ends an
+    evaluation, the next evaluation of the trainer starts without counts. In a loop of your own, call ``reset`` after an
+    error between two calls.
 
     Args:
         metrics: a metric, several metrics, or a ``MetricCollection``; they are copied.
@@ -46,8 +47,8 @@ class ComputeMetrics:
             themselves, for metrics with a ``pad_id`` that contains all ids that are not tokens.
         samples: how many of the first segments a trainer logs, and how many of those with the lowest score of the first
             metric; see ``attach``.
-        outputs: a folder in which each evaluation writes all segments to ``step-500.jsonl``, for
-            ``ngram_metrics.evaluate``; see ``attach``.
+        outputs: a folder in which each evaluation writes all segments to a file such as ``step-500.jsonl``, which
+            ``ngram_metrics.evaluate`` reads; see ``attach``.
         sources: the source of each segment of the evaluated data set, shown next to it.
         groups: for a ``GroupedMetric``, the label of each segment of the evaluated data set.
         details: whether ``<name>_brevity_penalty`` and ``<name>_length_ratio`` of BLEU are returned too.
@@ -55,8 +56,8 @@ class ComputeMetrics:
     Raises:
         ValueError: a metric with ``average="none"``, because it does not compute a single number; two metrics that
             write one name; a negative number of samples.
-        TypeError: metrics that are a name or a tokenizer; a tokenizer that is none; samples or outputs with a metric of
-            another package.
+        TypeError: ``metrics`` is a name or a tokenizer; ``tokenizer`` is not a tokenizer; samples or outputs with a
+            metric of another package.
 
     Example:
         >>> import numpy as np
@@ -150,9 +151,9 @@ class ComputeMetrics:
         """Log the samples and write the outputs of each evaluation of a trainer.
 
         The samples go where the trainer reports to: as Markdown to TensorBoard and MLflow, as a table to Weights &
-        Biases. Process 0 writes the outputs of ``evaluate`` to the folder. Those with another ``metric_key_prefix``,
-        such as ``test`` for ``predict``, go to a subfolder. After a training with ``load_best_model_at_end`` the file
-        has the number of the best step.
+        Biases. Process 0 writes the outputs of ``evaluate`` to the folder. An evaluation with another
+        ``metric_key_prefix``, such as ``test`` for ``predict``, writes to a subfolder. After a training with
+        ``load_best_model_at_end`` the number in the name of the file is that of the best step.
         """
         from transformers import TrainerCallback
 
@@ -316,8 +317,9 @@ class Reward:
     Args:
         metric: the metric that scores a completion, or one value of ROUGE, ``rouge["rougeL_fmeasure"]``. Its
             ``average`` has no effect, and its states are neither read nor changed.
-        references: the column of the data set with the reference of each prompt, or a list of references: texts or
-            conversations, or with ``from_ids`` lists of ids. If it is None, the completion has no reward.
+        references: the name of the column of the data set with the reference of each prompt, or a list of its
+            references. These are texts or conversations, or with ``from_ids`` lists of ids. A completion whose
+            reference is None gets no reward.
         from_ids: whether the ids of the completions are scored instead of their text.
 
     Raises:
@@ -359,9 +361,9 @@ class Reward:
         """Score completions from the arguments that the trainer passes by name.
 
         Args:
-            completions: texts or conversations. Of a conversation the last message of the assistant is read, also in
-                references, and of a content in several parts those of the type text. A completion without text,
-                such as a tool call, is an empty text.
+            completions: texts or conversations. In a conversation, also in one of a reference, only the assistant's
+                last message is read. If its content has several parts, the parts of the type text are read. A
+                completion without text, such as a tool call, counts as an empty text.
             completion_ids: the ids of the completions.
             columns: the columns of the data set, each with one item per completion.
 

@@ -27,21 +27,21 @@ class Generates(Trainer):
 
     Put it before the trainer in the bases of a class. The predictions of ``evaluate`` and ``predict`` are then the ids
     that the model writes after each prompt, without the prompt, and ``ComputeMetrics`` scores them. The prompt of a
-    segment is what comes before its first label that is not -100. The batches may be padded on either side. The ids in
-    ``input_ids`` and their ``attention_mask`` are all that the model reads: it has to be a model of text.
+    segment is everything before its first label that is not -100. The batches may be padded on either side. The model
+    reads only ``input_ids`` and ``attention_mask``, so it must be a model of text alone.
 
-    The search is greedy, so that a run writes the same on any number of processes. ``prediction_step`` of the trainer
-    computes the loss, and does all the work if ``prediction_loss_only`` is set or a batch has no labels. If all labels
-    of a segment are -100, its whole text is the prompt, and its reference is empty.
+    The search is greedy, so the output does not depend on the number of processes. The trainer's own
+    ``prediction_step`` computes the loss. If ``prediction_loss_only`` is set or a batch has no labels, it does all the
+    work, and nothing is generated. If all labels of a segment are -100, its whole text is the prompt, and its reference
+    is empty.
 
-    Each process generates as long as its own segments take. DeepSpeed's ZeRO-3 and FSDP divide the weights, so that the
-    processes would wait for each other: this class is not for them.
+    Each process stops generating when its own segments are done. With DeepSpeed's ZeRO-3 and FSDP, which divide the
+    weights among the processes, the processes would wait for each other: do not use this class with them.
 
     Raises:
-        ValueError: in an evaluation, if neither ``generation_kwargs`` nor the generation config of the model has
-            ``max_new_tokens``; if a batch has no ``attention_mask``, or ``position_ids`` that start again, because
-            segments are packed; if a segment has no prompt, or several answers; if a label is neither -100 nor the id
-            at its place.
+        ValueError: in an evaluation, neither ``generation_kwargs`` nor the generation config of the model has
+            ``max_new_tokens``; a batch has no ``attention_mask``, or its ``position_ids`` start again, because segments
+            are packed; a segment has no prompt, or several answers; a label is neither -100 nor the id at its position.
 
     Example:
         >>> from ngram_metrics.hugging_face import Generates

@@ -9,8 +9,8 @@ references, as text, tokens, ids, or padded id tensors. ``output_transform`` tur
 dict by their names, such as ``chrf``, ``chrf_low`` and ``chrf_high`` with ``confidence``. Before any data it raises
 ``NotComputableError``. If a metric has several values, their names in ``engine.state.metrics`` begin with the name
 passed to ``attach``, such as ``rouge_rouge1_fmeasure``. ``metrics_result_mode`` is ignite's: ``"flatten"`` writes these
-values, ``"named"`` writes one dict under the name passed to ``attach``, and ``"both"``, the default, writes the values
-and, unless a value has that name, the dict.
+values, ``"named"`` writes one dict under the name passed to ``attach``, and ``"both"``, the default, writes both. It
+leaves out the dict if a value has the same name.
 
 ``ngram_metrics.ignite.drop_in`` has the classes of ``ignite.metrics.nlp`` with ignite's parameters and numbers.
 """

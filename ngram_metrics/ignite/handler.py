@@ -22,22 +22,22 @@ __all__ = ["ScoresHandler"]
 class ScoresHandler:
     """Writes values, intervals, signatures and samples with their scores to a logger of ignite, and outputs to files.
 
-    First attach the metrics, then make the handler, on every process, and attach it to one logger or several:
-    ``tb_logger.attach(evaluator, ScoresHandler(evaluator, metrics), Events.COMPLETED)``. It writes the values like
-    ``tb_logger.attach_output_handler``, and the signatures and samples of the run: as Markdown to TensorBoard, MLflow
-    and ClearML, as configuration and a table to Weights & Biases. In a distributed run, attach it to the logger of
-    process 0 only; a warning says if the ``DistributedSampler`` of the engine's loader repeats segments. See the page
-    "ignite".
+    On every process, attach the metrics first, and then make the handler. Attach the handler to one logger or several:
+    ``tb_logger.attach(evaluator, ScoresHandler(evaluator, metrics), Events.COMPLETED)``. It writes the values as
+    ``tb_logger.attach_output_handler`` does, and the signatures and samples of the run: as Markdown to TensorBoard,
+    MLflow and ClearML, as configuration and a table to Weights & Biases. In a distributed run, attach it only to the
+    logger of process 0. A warning tells you if the ``DistributedSampler`` of the engine's loader repeats segments. See
+    the page "ignite".
 
     Args:
         evaluator: the engine with the segments in its output. The handler reads each output from now on.
-        metrics: metrics of ``ngram_metrics.ignite`` by the names that they are attached with, or arithmetic such as
-            ``100 * Bleu()``.
+        metrics: metrics of ``ngram_metrics.ignite``, or arithmetic such as ``100 * Bleu()``, by the names with which
+            they are attached.
         tag: the beginning of all names.
         samples: how many of the first segments to write, and how many of those with the lowest score of the first
             metric; ids are written as numbers.
-        outputs: a folder in which each run writes all segments to ``step-500.jsonl``, after the number that
-            ``global_step_transform`` returns, for ``ngram_metrics.evaluate``.
+        outputs: a folder in which each run writes all segments to a file that is named after the number that
+            ``global_step_transform`` returns, such as ``step-500.jsonl``, and that ``ngram_metrics.evaluate`` reads.
         details: whether ``<name>_brevity_penalty`` and ``<name>_length_ratio`` of BLEU are written too.
         output_transform: turns the engine's output into ``(y_pred, y)``, or a dict of both, as for the metrics. The
             dict may have a ``source``, a text for each segment.

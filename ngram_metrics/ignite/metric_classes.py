@@ -126,8 +126,8 @@ class GroupedMetric(IgniteMetric):
     """One metric for several groups of segments, as ``ngram_metrics.GroupedMetric``.
 
     ``update`` takes ``(y_pred, y, groups)``, or a dict of these. If the engine returns the dict, other metrics can be
-    attached too: they ignore ``groups``. ``metric`` is a metric of this module or of ``ngram_metrics``, or a value of
-    one, or a mapping of labels to such metrics, which may differ in options for text.
+    attached too: they ignore ``groups``. ``metric`` is a metric of this module or of ``ngram_metrics``, one value of
+    such a metric, or a mapping of labels to such metrics, which may differ in options for text.
     """
 
     required_output_keys = ("y_pred", "y", "groups")
