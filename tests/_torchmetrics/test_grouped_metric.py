@@ -121,7 +121,7 @@ def test_a_value_of_several_is_named_by_its_own_name():
         (["de", "it", "fr", "fr"], ValueError, r"label 1 of groups is 'it': expected one of \['de', 'fr', 'cs'\]"),
         ([0, 1, 3, 0], ValueError, "label 2 of groups is 3: expected one of .*, or an index below 3"),
         ([0, -1, 1, 0], ValueError, "label 1 of groups is -1"),
-        (["de"], ValueError, "groups has 1 label and the batch 4 segments"),
+        (["de"], ValueError, "groups has 1 label and the batch has 4 segments"),
         ("de", TypeError, "groups is a str: expected a label for each segment"),
     ],
 )
