@@ -1,6 +1,6 @@
 """The version of the package.
 
-It stands here, and is not read from the metadata of the installed package, so that the command starts fast.
+It is written here, not read from the metadata of the installed package, so that the command starts fast.
 """
 
 __version__ = "0.1.0"

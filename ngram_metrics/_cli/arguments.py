@@ -64,7 +64,7 @@ def parse_arguments(words: Sequence[str] | None = None) -> Namespace:
 
 
 def _parse_words(parser: ArgumentParser, words: list[str]) -> Namespace:
-    """Parse the words where argparse does, and where it would take one for something else in silence."""
+    """Parse the words, and refuse those that argparse would silently take for something else."""
     end = words.index("--") if "--" in words else len(words)
     words, systems = words[:end], words[end + 1 :]
     for word in words:
@@ -76,7 +76,7 @@ def _parse_words(parser: ArgumentParser, words: list[str]) -> Namespace:
     options.files += systems
     if not options.files:
         parser.error("the following arguments are required: SYSTEM")
-    # -m bleu chrf, as in sacrebleu's command, has a system named chrf.
+    # -m bleu chrf, as in sacrebleu's command, would name a system chrf.
     metrics = [file for file in options.files if file in METRIC_NAMES and not os.path.exists(file)]
     if metrics:
         together = ",".join(dict.fromkeys([*options.metrics, *metrics]))
@@ -89,7 +89,7 @@ def _parse_words(parser: ArgumentParser, words: list[str]) -> Namespace:
 def _make_parser() -> ArgumentParser:
     parser = ArgumentParser("ngram-metrics", _USAGE, _DESCRIPTION, _FILES, allow_abbrev=False)
     add = parser.add_argument
-    # One or more; _parse_words counts those after -- too.
+    # One or more. _parse_words also counts the systems after --.
     add("files", nargs="*", metavar="SYSTEM", help="outputs of systems")
     add("-r", "--references", nargs="+", action="extend", required=True, metavar="FILE", help="one or more references")
     add("--baseline", metavar="NAME", help="the system that the others are compared with; default: the first")

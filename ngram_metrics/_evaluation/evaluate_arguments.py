@@ -146,7 +146,7 @@ def checked_groupings(groups: object, texts: Texts) -> Groupings:
 
 
 def checked_sources(sources: object, texts: Texts) -> list[str] | None:
-    """Return the source of each segment, None for those of the files, or raise TypeError or ValueError."""
+    """Return the source of each segment, or raise TypeError or ValueError. None means the sources in the files."""
     if sources is None:
         return texts.sources
     source_texts = _texts("sources", sources)

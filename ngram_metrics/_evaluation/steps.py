@@ -22,7 +22,7 @@ class Steps(NamedTuple):
 def find_steps(names: Sequence[str]) -> Steps | None:
     """Return the steps that systems are named after, or None if they are not the steps of one training.
 
-    Steps have the same name but for their numbers, and the numbers ascend. If a name has several steps, as in
+    The names of steps are the same except for their numbers, and the numbers ascend. If a name has several steps, as in
     ``epoch=3-step=500``, the last one counts.
 
     >>> find_steps(["epoch 1", "epoch 2", "epoch 10"])

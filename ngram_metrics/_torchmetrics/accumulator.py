@@ -188,7 +188,7 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
         self._set_counts(counts, self._update_count + 1)
 
     def _set_counts(self, counts: Counts, updates: int) -> None:
-        """Replace the counts, which are now those of so many updates."""
+        """Replace the counts and the number of updates from which they come."""
         if torch.compiler.is_compiling():
             updates = 1  # a graph is valid for one value of an attribute: counting updates would record one for each
         for name, value in (("_computed", None), ("_update_count", updates), ("_counts", counts)):
@@ -330,7 +330,7 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
         return self.settings[:_DIGEST].numpy().view(np.int64)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # Metric.__setstate__ keeps the number of the callables, which stands for others in another process.
+        # Metric.__setstate__ keeps the number of the callables, which means other callables in another process.
         super().__setstate__(state)
         self.settings = self._pack_settings()
         self._defaults[SETTINGS] = self.settings.clone()
@@ -504,7 +504,7 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
             self.__dict__.update(before)
 
     def _merge_added_states(self, first: dict[str, Any], second: dict[str, Any]) -> None:
-        """Set the added states to those of both. If it fails, they do not change."""
+        """Reduce the added states of both metrics to one. If that fails, the states do not change."""
         before = self._added_states()
         if not before:
             return
@@ -512,7 +512,7 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
             with self._added_states_only():
                 for name in before:
                     setattr(self, name, second[name])
-                super()._reduce_states(first)  # torchmetrics puts these before those that are set
+                super()._reduce_states(first)  # torchmetrics puts these before the current states
         except BaseException:
             self.__dict__.update(before)
             raise

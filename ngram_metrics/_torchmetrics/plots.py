@@ -29,10 +29,10 @@ def plot_metric(metric: Any, value: Any, ax: Axes | None) -> tuple[Figure, Axes]
 
 
 def plot_values(value: Any, name: str, ax: Axes | None) -> tuple[Figure, Axes]:
-    """Plot one result, or a list of results as steps. ``name`` is that of a result that is no mapping of names.
+    """Plot one result, or a list of results as steps. A result without names is called ``name``.
 
     Raises:
-        TypeError: an object that is no result.
+        TypeError: an object that is not a result.
         ValueError: no result, or results of different values.
         ModuleNotFoundError: matplotlib is not installed (extra ``plot``).
     """
@@ -76,7 +76,7 @@ def _columns_over_steps(steps: Sequence[Mapping[str, Sequence[float]]]) -> dict[
 
 
 def _join_ends(columns: Mapping[str, Sequence[float]]) -> list[Curve]:
-    """Return a curve for each column, with its interval. Ends of intervals are no curves of their own."""
+    """Return a curve for each column, with its interval. Ends of intervals do not get curves of their own."""
     ends = {name + end for name in columns for end in ENDS}
     return [
         Curve(name, scores, *(columns.get(name + end) for end in ENDS))

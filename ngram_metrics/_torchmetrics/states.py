@@ -44,7 +44,7 @@ def to_state(name: str, counts: Counts) -> State | None:
 
 
 def replace_field(counts: Counts, name: str, state: Any) -> Counts:
-    """Return counts with the field that a state stands for."""
+    """Return counts in which the field of a state is replaced by its value."""
     if name == "kind":
         kind, samples = decode(state)
         return counts._replace(kind=kind, samples=samples)
@@ -79,7 +79,7 @@ def read_states(states: Mapping[str, Any], empty: Counts) -> Counts:
     """Return states as counts of the same form as ``empty``, which share their memory.
 
     Raises:
-        ValueError: a state is missing, is no tensor, or has another dtype or shape. The number of rows is free.
+        ValueError: a state is missing, is not a tensor, or has another dtype or shape. Any number of rows is valid.
     """
     names = [name for name in REDUCTIONS if to_state(name, empty) is not None]
     refuse_missing(states, names)

@@ -34,8 +34,8 @@ Metrics: TypeAlias = (
 class NamedValue(CompositionalMetric):
     """One value of a metric that computes several, such as ``chrf["chrf_low"]``. Both share their counts.
 
-    torchmetrics' compositions have no states, so ``Running`` refuses them and ``merge_state`` loses counts. The states
-    of this one are those of the metric.
+    torchmetrics' compositions have no states, so ``Running`` refuses them and ``merge_state`` loses counts. This class
+    has the states of the metric.
     """
 
     higher_is_better = True

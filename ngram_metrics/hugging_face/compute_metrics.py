@@ -288,7 +288,7 @@ def _to_tensor(ids: object) -> Tensor:
 
 
 def _count_open_loops() -> int:
-    """Return how many loops over accelerate's loaders have begun and not come to their end, as after an error."""
+    """Return how many loops over accelerate's loaders have begun but not ended, as after an error."""
     if "accelerate" not in sys.modules:
         return 0
     from accelerate.state import GradientState

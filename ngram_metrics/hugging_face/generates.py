@@ -147,7 +147,7 @@ def _pad_left(batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
     width = int(lengths.max())
     first = is_prompt.to(torch.uint8).argmax(1, keepdim=True)
     places = torch.arange(width, device=ids.device) - (width - lengths)  # in the prompt, negative before it
-    # An id of the prompt fills up what nobody reads: a repetition penalty looks there too, and finds nothing else.
+    # The padding is an id of the prompt. The model does not read it, but a repetition penalty does.
     filled = ids.gather(1, first + places.clamp(min=0))
     return {"input_ids": filled, "attention_mask": (places >= 0).to(batch["attention_mask"].dtype)}
 

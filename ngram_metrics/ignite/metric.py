@@ -56,7 +56,7 @@ Computed: TypeAlias = float | Tensor | dict[str, float] | dict[str, Tensor]
 ResultMode: TypeAlias = Literal["flatten", "named", "both"]
 CPU = torch.device("cpu")
 Created = TypeVar("Created", bound="IgniteMetric")
-#: How many parameters of ours ignite's users may pass by position: the transform, the device and the mode.
+#: How many parameters may be passed by position, as in ignite: the transform, the device and the mode.
 _POSITIONAL = 3
 #: The metrics with ignite's keys that are attached to each engine.
 _attached: WeakKeyDictionary[Engine, WeakSet[KeyedIgniteMetric]] = WeakKeyDictionary()
@@ -224,7 +224,7 @@ class IgniteMetric(CountingMetric, Metric):
             NotComputableError: no data yet, except for micro BLEU.
             TypeError: ignite's ``RunningAverage`` calls, and there are several values.
         """
-        # It would multiply a dict, from the second batch on.
+        # RunningAverage would multiply a dict from the second batch on.
         if computes_several(self) and sys._getframe(1).f_globals.get("__name__") == RunningAverage.__module__:
             self._refuse_several("average")
         counts = self._joined()

@@ -83,7 +83,7 @@ def count_ngrams(lengths: Array, orders: int) -> Array:
 def counts_in_torch(*tensors: Tensor) -> bool:
     """Return whether torch counts these ids and scores these counts, and not NumPy.
 
-    That is so on a device, and while torch records operations: NumPy's would be missing from a graph or a trace.
+    Torch does so on a device, and while it records operations, because NumPy's would be missing from a graph or trace.
     """
     torch = sys.modules["torch"]
     if torch.compiler.is_compiling() or torch.jit.is_tracing() or _is_in_dispatch_mode():
@@ -104,7 +104,7 @@ def _is_in_dispatch_mode() -> bool:
 def is_batched(tensor: Tensor) -> bool:
     """Return whether a tensor is one of ``torch.vmap``.
 
-    torch has no public test. If a later torch drops this name, an error of torch comes instead of the caller's.
+    torch has no public test. If a later torch drops this name, users see an error of torch instead of the caller's.
     """
     test = getattr(sys.modules["torch"]._C._functorch, "is_batchedtensor", None)
     return test is not None and test(tensor)

@@ -154,7 +154,7 @@ def fixed_pad_id(pad_id: int | Sequence[int] | None) -> int | tuple[int, ...] | 
 
 
 def canonical_pad_id(pad_id: int | Sequence[int] | None) -> tuple[int, ...]:
-    """Return the ids that are not tokens, each once and in ascending order: neither repeats nor the order matter."""
+    """Return the ids that are not tokens, each once and in ascending order, since repeats and order have no effect."""
     return tuple(sorted(set(pad_ids(pad_id))))
 
 

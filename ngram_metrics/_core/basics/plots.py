@@ -93,11 +93,11 @@ def _place_names(ax: Axes, positions: Sequence[float]) -> None:
     bottom, top = ax.get_ylim()
     area = ax.get_window_extent()
     pixels_of_point = ax.figure.dpi / 72
-    # A text is a little higher than its font size, and some space lies between two.
+    # A text is a little higher than its font size, and there is some space between two texts.
     most = area.height / pixels_of_point / 1.6 / max(len(names), 1)
     for name in names:
         name.set_fontsize(min(name.get_fontsize(), most))
-    # Of the text alone: the extent of an annotation includes its line.
+    # The extent of the text alone, because that of an annotation includes its line.
     extents = [Text.get_window_extent(name) for name in names]
     width = max((extent.width for extent in extents), default=0)
     gap = _GAP * pixels_of_point
@@ -111,7 +111,7 @@ def _place_names(ax: Axes, positions: Sequence[float]) -> None:
 
 
 def _set_horizontal_limits(ax: Axes, positions: Sequence[float], room: float) -> tuple[float, float, float]:
-    """Leave so many pixels free right of all curves, and set the ticks to whole positions of theirs.
+    """Leave this many pixels free to the right of all curves, and put ticks at whole positions of the curves.
 
     Returns:
         The left end of the axis, the right end of the curves, and the right end of the axis.

@@ -44,8 +44,8 @@ def must_leave_graph(device: torch.device) -> bool:
     """Return whether a graph that is being recorded cannot hold counts on a device.
 
     Counts on a CPU may be NumPy arrays. Under ``inference_mode``, Lightning's default for validation, a graph with an
-    array raises an error: torch.compile records a tensor for it outside of that mode, and looks for the same kind of
-    tensor inside. While it records, nothing but the gradients shows whether this mode is on.
+    array raises an error: torch.compile records a tensor for it outside that mode, and looks for the same kind of
+    tensor inside. While it records, only the gradients show whether this mode is on.
     """
     return torch.compiler.is_compiling() and device.type == "cpu" and not torch.is_grad_enabled()
 

@@ -32,7 +32,7 @@ MOST_IDS = 1 << 20
 class Batch(NamedTuple):
     """The documents of segments.
 
-    ``PaddedBatch`` has the same methods, but for those that only the counters in NumPy need: ``sizes``, ``chunks``,
+    ``PaddedBatch`` has the same methods, except those that only the counters in NumPy need: ``sizes``, ``chunks``,
     ``narrow``, and the indices of documents.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""Counts of a batch, whichever of the two engines made it. The reader decided that when it made the batch."""
+"""Counts of a batch, by the engine that the batch is for. The reader chose it when it made the batch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def count_matches(batch: AnyBatch, orders: int) -> Array:
-    """Return the clipped matches of each segment for the orders up to ``orders``, maybe 0: ``(segments, orders)``."""
+    """Return the clipped matches of each segment up to the order ``orders``, which may be 0: ``(segments, orders)``."""
     if isinstance(batch, Batch):
         return matches.count_matches(batch, orders)
     from ngram_metrics._core.counting import device_matches  # imports torch

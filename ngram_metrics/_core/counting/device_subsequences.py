@@ -46,7 +46,7 @@ from ngram_metrics._core.counting.padded_batch import PaddedBatch
 WORD_BITS = 55
 #: The index of the highest byte in an int64.
 HIGHEST_BYTE = 7 if sys.byteorder == "little" else 0
-#: Mask words that are made at a time, or those of one pair, which bounds memory.
+#: The most mask words that are made at a time, unless a single pair needs more. This bounds memory.
 MASK_WORDS = 1 << 26
 #: Times, and words, whose masks are made together, few enough to stay in the cache.
 TILE = 64
@@ -100,7 +100,7 @@ def _last_rows(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
     words = _word_count(positions.shape[1])
     increments = positions.new_zeros(words, len(positions))
     either = torch.empty_like(increments)
-    # Two arrays alternate: the differences of this time, and those of the time before.
+    # Two arrays alternate: one has the differences of this time, and the other the differences of the time before.
     difference, borrows = _make_differences(positions, words)
     difference_before, borrows_before = _make_differences(positions, words)
     for mask in _make_masks(positions, steps, rank_bound):

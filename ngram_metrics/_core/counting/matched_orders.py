@@ -1,7 +1,7 @@
 """Where n-grams match: for each token the longest order of a matched n-gram that covers it.
 
-Among equal n-grams of a hypothesis the first k match, where k is the largest count in one reference. So there are as
-many as ``_core.counting.matches`` counts. In a reference, k is the count in the hypothesis.
+Among equal n-grams of a hypothesis the first k match, where k is the largest count in one reference. So the number of
+matches is that of ``_core.counting.matches``. In a reference, k is the count in the hypothesis.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Papineni et al. 2002, section 2.1: an n-gram matches as often as it occurs in th
 occurs in any one reference.
 
 The n-gram at a slot is one number, its *key*: the segment, a digit for each token, and the document within the segment,
-0 for the hypothesis. Without its last token digits, the number is that of a shorter n-gram. So one sort of the keys of
+0 for the hypothesis. A key without its last token digits is the key of a shorter n-gram. So one sort of the keys of
 the longest order puts equal n-grams of every order side by side. Two neighbours are equal in an order if the highest
 bit in which they differ is below the digits of that order. With one reference, a *run* of equal n-grams has as many
 matches as its smaller side has slots; ``_clip`` corrects it for several.

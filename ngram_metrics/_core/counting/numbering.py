@@ -89,7 +89,7 @@ def number_characters(texts: Sequence[str], reference_counts: Integers | None, w
     bound = FIRST_TOKEN
     for portion in cut_portions(len(texts), reference_counts):
         some = texts[portion]
-        # A line feed stands where each text ends, and is overwritten below.
+        # There is a line feed where each text ends. It is overwritten below.
         codes = np.frombuffer("\n".join((*some, "")).encode("utf-32-le", "surrogatepass"), np.dtype("<i4"))
         distinct = np.bincount(codes).nonzero()[0]
         numbers = np.empty(int(distinct[-1]) + 1, np.int64)

@@ -1,4 +1,4 @@
-"""The matches of every hypothesis of a group with every reference of it, for minimum Bayes risk decoding.
+"""The matches of every hypothesis of a group with every reference of the group, for minimum Bayes risk decoding.
 
 For counts a and b of an n-gram in two documents, min(a, b) is the sum over t = 0, 1, ... of [a > t] [b > t]. So the
 matches of all pairs are a product of two tables of ones and zeros, with a row for each document and a column for each
@@ -67,7 +67,7 @@ def _find_runs(pools: Pools, orders: int) -> Iterator[tuple[Integers, Integers]]
         at_once = max(1, CELLS // len(keys))
         for first in range(0, len(limits), at_once):
             order, start = (differs >= limits[first : first + at_once]).nonzero()
-            # What lies between two orders is not a run: its size is negative.
+            # The gap between two orders is not a run: its size is negative.
             size = start[1:] - start[:-1]
             if pools.is_same:
                 shared = (size > 1).nonzero()[0]
@@ -85,8 +85,8 @@ def _find_runs(pools: Pools, orders: int) -> Iterator[tuple[Integers, Integers]]
 def match_pairs(pools: Pools, orders: int, device: torch.device | None = None) -> Array:
     """Return the matches of all pairs in each order, ``(groups, hypotheses, references, orders)`` float32.
 
-    They are exact below 2^24, and 0 where a group has fewer documents than another. The device is where torch
-    multiplies; None stands for NumPy.
+    They are exact below 2^24, and 0 where a group has fewer documents than another. ``device`` is where torch
+    multiplies; None means NumPy.
     """
     groups, height, width = pools.shape
     matches = to_device(np.zeros((orders * groups, height, width), np.float32), device)

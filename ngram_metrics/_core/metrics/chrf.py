@@ -1,8 +1,8 @@
 r"""chrF and chrF++ (Popović 2015, 2017), the same numbers as sacrebleu.
 
 Definition. For each order, P is the matches divided by the n-grams of the hypothesis, and R the matches divided by
-those of the reference. The orders are ``1..char_order`` of characters and, in chrF++, ``1..word_order`` of words. By
-default P and R are averaged over the orders in which both sides have n-grams, and
+the n-grams of the reference. The orders are ``1..char_order`` of characters and, in chrF++, ``1..word_order`` of words.
+By default P and R are averaged over the orders in which both sides have n-grams, and
 
 .. math:: \text{chrF} = \frac{(1 + \beta^2) P R}{\beta^2 P + R}
 
@@ -10,8 +10,9 @@ With ``eps_smoothing`` this F is computed for each order and averaged over all o
 1e-16. chrF++.py, Moses, nltk and torchmetrics do this.
 
 Conventions. Scores are from 0 to 1; sacrebleu, fastchrf and nltk's documentation use 0..100. If the reference has no
-n-grams of an order, those of the hypothesis are not counted either. If a segment has several references, the one with
-the highest score is used, the first on ties, and a corpus sums the counts of these. An empty hypothesis scores 0.
+n-grams of an order, the n-grams of the hypothesis in this order are not counted either. If a segment has several
+references, the one with the highest score is used, the first on ties, and a corpus sums the counts of these. An empty
+hypothesis scores 0.
 
 Differences from other packages:
 

@@ -85,7 +85,7 @@ class RougeScores(NamedTuple):
 
 
 class KeyedMeasure(Measure[Statistics]):
-    """Common to both ROUGE measures: the keys. Pairs can be scored only if there is one key."""
+    """The keys, which both ROUGE measures have. Pairs can be scored only if there is a single key."""
 
     #: For each key the order of its n-grams, 1 to 1,000, or ``"L"`` or ``"Lsum"``.
     variants: tuple[int | str, ...]

@@ -1,4 +1,4 @@
-"""What the metrics of all frameworks share: a scorer, and the counts of all batches. It knows no framework.
+"""What the metrics of all frameworks share: a scorer, and the counts of all batches. No framework is imported here.
 
 A class of a framework calls ``_begin`` in its constructor, replaces ``_counts`` in its ``update``, and says in
 ``_joined`` how the counts of all processes are obtained.
@@ -58,13 +58,13 @@ class CountingMetric:
     groups: tuple[str, ...]
     #: These groups, and how each is read.
     grouping: Grouping
-    #: What follows the name of each value in the dict that ``compute`` returns.
+    #: The suffixes of the name of each value in the dict that ``compute`` returns.
     suffixes: tuple[str, ...]
     #: Where the counts are.
     device: torch.device
     #: The counts of all batches.
     _counts: Counts
-    #: The counts of no batch, in NumPy, wherever the others are.
+    #: The counts of no batch, in NumPy even if the other counts are on a device.
     _empty: Counts
 
     def _begin(self, scorer: Scorer, confidence: float | None = None, grouping: Grouping | None = None) -> None:
@@ -122,7 +122,7 @@ class CountingMetric:
         self._end_update(self._add_batch(preds, target, groups))
 
     def _end_update(self, counts: Counts) -> None:
-        """Replace the counts, as the last thing that an update does."""
+        """Replace the counts, as the last step of an update."""
         self._counts = counts
 
     def _add_batch(self, preds: Hypotheses, target: References, groups: Any) -> Counts:
@@ -151,7 +151,7 @@ class CountingMetric:
         return add_up_groups(self.scorer, counted, indices, len(self.groups) + 1)
 
     def _send(self, counts: Counts) -> Counts:
-        """Return counts where those of this metric are."""
+        """Move counts to where the counts of this metric are."""
         return counts.to(self.device)
 
     def _value(self, counts: Counts) -> Value:
@@ -204,7 +204,7 @@ class CountingMetric:
         raise NotImplementedError
 
     def _begins_empty(self, counts: Counts, saved_on: tuple[int, int], here: tuple[int, int]) -> bool:
-        """Return whether saved counts are those of another rank, and warn that they are not loaded."""
+        """Return whether saved counts are from another rank, and if so, warn that they are not loaded."""
         if saved_on == here or not np.any(to_tensor(counts.segments).cpu().numpy()):
             return False
         names = [f"rank {rank} of {ranks}" for rank, ranks in (saved_on, here)]
@@ -217,7 +217,7 @@ class CountingMetric:
     def details(self) -> dict[str, Tensor]:
         """Return the parts of the corpus score by name, from the sums over all segments, for any ``average``.
 
-        If each group is read by its own options, they are those of each group, such as ``matches_de``.
+        If each group is read by its own options, each group has its own parts, such as ``matches_de``.
         """
         row = self._joined().row
         if self.grouping.scorers:

@@ -1,7 +1,7 @@
 """The counts of any number of segments, as an immutable value.
 
-Metrics of torchmetrics and of ignite, groups and functions hold one ``Counts``, and replace it as the last thing that
-they do. So an error leaves the earlier counts, and nothing has to be copied or undone.
+Metrics of torchmetrics and of ignite, groups and functions have one ``Counts``, and replace it in their last step. So
+an error leaves the earlier counts as they were, and nothing has to be copied or undone.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ def decode(codes: Any) -> tuple[Kind | None, tuple[int, ...] | None]:
     The samples are 0 for None, 1 for ``()``, and n + 2 for ``(n,)``.
 
     Raises:
-        ValueError: a code that stands for nothing, such as in a damaged file.
+        ValueError: an unknown code, such as in a damaged file.
     """
     kind, samples = codes.tolist()
     if not 0 <= kind < len(KINDS) or samples < 0:

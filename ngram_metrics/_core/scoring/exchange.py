@@ -83,7 +83,7 @@ def gather_counts(
     Args:
         pack_own: returns the packed counts of this rank.
         unpack_one: returns the counts of a rank.
-        confidence: the level, which is no setting of counts: metrics that differ only in it may share counts.
+        confidence: the level. It is not a setting of the counts, because metrics that differ only in it may share them.
         gather: gathers vectors of different lengths from all ranks.
         device: where ``gather`` takes and returns them.
     """
@@ -91,7 +91,7 @@ def gather_counts(
     try:
         packed = pack_own()
     except Exception as error:
-        # This rank still takes part, or the others would wait for ever: it sends the message of its error.
+        # This rank must still take part, or the others would wait forever: it sends the message of its error.
         failure = error
         packed = np.array([ord(character) for character in f"{type(error).__name__}: {error}"], np.int64)
     level = number_digest({"confidence": confidence})

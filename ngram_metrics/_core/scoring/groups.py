@@ -43,7 +43,7 @@ class Grouping(NamedTuple):
 
     @property
     def suffixes(self) -> tuple[str, ...]:
-        """What follows the name of each value. Segments that are read in several ways have no score together."""
+        """The suffixes of the name of each value. Segments that are read in different ways have no common score."""
         totals = TOTALS[:1] if self.scorers else TOTALS
         return tuple(f"_{label}" for label in (*self.labels, *totals))
 
@@ -77,7 +77,7 @@ def group_indices(groups: Any, labels: Sequence[str], segments: int) -> Tensor:
 
     Raises:
         TypeError, ValueError: not one label or index for each segment; an unknown label, or an index out of range. A
-            bool or a float is no index.
+            bool or a float is not an index.
     """
     if isinstance(groups, Tensor) and (groups.is_floating_point() or groups.dtype == torch.bool):
         raise TypeError(
@@ -134,7 +134,7 @@ def select_groups(counts: Counts, select: Callable[[Array], Array]) -> Counts:
     """Return counts whose sums are what ``select`` takes from the sums ``(groups, ...)``."""
     segments = select(counts.segments)
     if isinstance(segments, np.generic):
-        segments = np.asarray(segments)  # NumPy adds the numbers of groups to a scalar, which is no array
+        segments = np.asarray(segments)  # a sum over groups in NumPy is a scalar, not an array
     return counts._replace(
         segments=segments,
         row=select(counts.row),

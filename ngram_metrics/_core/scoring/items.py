@@ -62,7 +62,7 @@ def whole_metric(metric: Any) -> Any:
 
 
 def is_ours(metric: object) -> bool:
-    """Return whether an object is a metric of this package, or one value of such."""
+    """Return whether an object is a metric of this package, or one value of such a metric."""
     return isinstance(getattr(metric, "scorer", None), Scorer)
 
 

@@ -128,7 +128,7 @@ class Measure(ABC, Generic[Statistics]):
         return self.score(self.layout.unpack(to_float(rows)))
 
     def warn_of_score(self, row: Array, average: Average) -> None:
-        """Warn if the score of a corpus with these counts ``(row_width,)``, an array, says little; by default never."""
+        """Warn if the score of a corpus with these counts, an array ``(row_width,)``, says little. By default never."""
 
     def select_key(self, key: int) -> Measure[Statistics]:
         """Return the measure of one key, by its index, or this measure if it has no keys."""

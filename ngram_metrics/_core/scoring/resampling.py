@@ -2,9 +2,9 @@
 
 A resample draws as many segments as the corpus has, with replacement. Its weights say how often it drew each one.
 So the sums of all resamples are one matrix product, weights ``(resamples, segments)`` by rows ``(segments, width)``,
-which is exact for counts. The macro average sums scores instead of counts. The draws are those of the Mersenne Twister,
-and the rows are sorted first: a seed gives the same interval on every device, for every order of segments and for every
-number of processes.
+which is exact for counts. The macro average sums scores instead of counts. The random numbers come from the Mersenne
+Twister, and the rows are sorted first: a seed gives the same interval on every device, for every order of segments and
+for every number of processes.
 
 Segments that depend on one another, such as those of an article, are drawn together, as one cluster (Miller 2024,
 arXiv 2411.00640). A resample draws as many clusters as there are, so the number of its segments varies, and a macro

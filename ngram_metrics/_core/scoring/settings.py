@@ -1,4 +1,4 @@
-"""What is done with the settings of a metric: signature, ``repr``, digest, equality, and the words for what differs.
+"""Functions of the settings of a metric: signature, ``repr``, digest, equality, and the words for differences.
 
 A reader and a measure describe their options once, in ``settings()``: a dict of the options by name, in canonical form,
 so that equal settings are equal values. All functions of this module start from such a dict.
@@ -165,7 +165,7 @@ def _write_keys(keys: Iterable[str], settings: Settings) -> str:
     return ",".join(key.removeprefix("rouge") for key in keys)
 
 
-#: The fields of settings in their order, which is sacrebleu's (Post 2018) for those that it has.
+#: The fields of settings in order. The fields that sacrebleu (Post 2018) has too are in its order.
 _FIELDS = (
     _Field("avg", "average", _write),
     _Field("unit", "unit", _write),
@@ -191,7 +191,7 @@ _FIELDS = (
 )
 #: The options that the fields show. Another option has a field of its own name.
 _SHOWN = {"tokenizer", "smooth_value", *(field.option for field in _FIELDS)}
-#: The fields of resampling and of a test, which come before those of settings.
+#: The fields of resampling and of a test, which come before the fields of settings.
 _DRAWS = ("bs", "ar", "clusters", "seed", "test", "alternative", "correction")
 #: All fields that a signature may have between the number of references and the versions.
 SIGNATURE_FIELDS = (*_DRAWS, *dict.fromkeys(field.name for field in _FIELDS))

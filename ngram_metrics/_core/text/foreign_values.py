@@ -126,7 +126,7 @@ def _reading_method(column: object) -> Callable[[], list[Any]] | None:
 def list_values(values: Any, where: str) -> list[Any]:
     """Return the labels in a sequence, an array or a column of a table as a list.
 
-    Times in nanoseconds stay numpy's, because Python has none. The errors are those of ``list_column``.
+    Times in nanoseconds stay NumPy objects, because Python's are coarser. The errors are those of ``list_column``.
     """
     values = list_column(values, where)
     listed = column_values(values)

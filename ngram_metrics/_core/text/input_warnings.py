@@ -3,9 +3,9 @@
 The text of a warning hardly depends on the batch, so that Python's default filter shows it once per line of code. To
 stay cheap, a check looks at only a few texts, or stops at the first correct one.
 
-Each warning has one caller, as late as it must know what it looks at:
+Each warning has one caller, which knows everything that the warning looks at:
 
-* ``Reader.read`` calls ``warn_of_input_form``: only there a hypothesis has its references, whatever the metric.
+* ``Reader.read`` calls ``warn_of_input_form``: for every metric, only this caller has hypotheses with their references.
 * ``Reader.encode``, through which the rows of ``mbr`` go too, calls ``warn_of_markers`` and, for tokens,
   ``warn_of_texts_as_tokens``.
 * ``warn_of_texts`` of a reader knows how its words are split: ``warn_of_another_tokenizer``, and the warnings of

@@ -34,7 +34,7 @@ def list_items(name: str, side: object) -> Documents:
 
 
 def refuse_unequal_numbers(segments: Documents, items: Documents) -> None:
-    """Raise ValueError if ``preds`` has not as many segments as ``target`` has items."""
+    """Raise ValueError unless ``target`` has as many items as ``preds`` has segments."""
     if len(segments) != len(items):
         raise ValueError(
             f"preds has {pluralize(len(segments), 'segment')} and target has {pluralize(len(items), 'item')}: expected "
@@ -54,7 +54,7 @@ def refuse_missing_references(reference_counts: Sequence[int], items: Documents,
 
 
 def refuse_other_kind(segment: object, where: str, first_kind: Literal["text", "tokens or ids"]) -> NoReturn:
-    """Raise TypeError for a segment called ``where`` that is text, or is not, unlike the first segment."""
+    """Raise TypeError for a segment called ``where`` that is text although the first one is not, or the reverse."""
     raise TypeError(
         f"{where} is {type_name(segment)}, {shortened(segment)}, "
         f"but the first segment is {first_kind}: expected all text, or all tokens or ids; "

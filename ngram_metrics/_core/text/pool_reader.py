@@ -1,8 +1,8 @@
 """Rows of documents. All hypotheses of a row are compared with all references of that row.
 
 A batch is a sequence of rows, or one padded id tensor ``(rows, documents, width)``. A row is a sequence of documents,
-or one padded id tensor ``(documents, width)``. A document is text, tokens or ids, see ``_core.text.input_forms``. All
-padding is an empty document.
+or one padded id tensor ``(documents, width)``. A document is text, tokens or ids, see ``_core.text.input_forms``. A
+document that is nothing but padding is empty.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def read_pools(reader: Reader, hypotheses: Rows, references: Rows) -> list[Pools
 
 
 def _are_same_texts(hypothesis_rows: Sequence[_Row], reference_rows: Sequence[_Row]) -> bool:
-    """Return whether both sides are the same texts. Other documents are not compared: arrays have no single truth."""
+    """Return whether both sides are the same texts. Arrays are not compared: their ``==`` is an array."""
     for row in (*hypothesis_rows, *reference_rows):
         if not all(isinstance(document, str) for document in row.documents):
             return False

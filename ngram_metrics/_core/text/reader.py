@@ -1,6 +1,6 @@
 """How metrics of words and of characters read ``preds`` and ``target`` into batches of token ids.
 
-``Reader.read`` is the whole way: find the form of the input and check it, warn of what was hardly meant, and number the
+``Reader.read`` takes all steps: it finds the form of the input and checks it, warns of likely mistakes, and numbers the
 words, characters or ids.
 
 Text, tokens and lists of ids become a ``Batch`` in NumPy, and so do padded ids on a CPU. Padded ids on a device are
@@ -74,7 +74,7 @@ class TextOption(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What a reader made of ``preds`` and ``target``.
+    """The segments and batches that a reader made from ``preds`` and ``target``.
 
     Attributes:
         segments: the checked segments as they were given.
@@ -115,7 +115,7 @@ class Reader(ABC):
 
     @abstractmethod
     def warn_of_texts(self, segments: Segments, is_first: bool) -> None:
-        """Warn of texts that this reader splits into words that were hardly meant."""
+        """Warn of texts that this reader splits into words in a way that is probably not intended."""
 
     @abstractmethod
     def _encode_text(self, segments: Segments) -> Sequence[Batch]:
@@ -182,7 +182,7 @@ class Reader(ABC):
         return [encode_tokens(segments)]
 
     def rewrite_texts(self, segments: Segments) -> Segments:
-        """Return texts without what this reader never reads as text."""
+        """Return the segments with texts as this reader reads them, such as with other separators of sentences."""
         return segments
 
     def prepare(self, texts: Sequence[str]) -> Sequence[str]:

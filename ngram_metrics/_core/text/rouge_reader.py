@@ -41,7 +41,7 @@ from ngram_metrics._core.text.tokenizer_option import (
 )
 from ngram_metrics._core.text.word_rules import ROUGE_WORDS, rouge_text
 
-#: Tokenizers that split at newlines, so the words of a text are those of its lines.
+#: Tokenizers that split at newlines, so that the words of a text are the words of its lines.
 _SPLIT_AT_LINES = (None, "unicode")
 
 
@@ -67,7 +67,7 @@ class SentenceSeparator:
         return self.break_lines(text).split("\n")
 
     def signature(self) -> str:
-        """Return what a signature says of it. A signature parts its fields by a bar."""
+        """Return its name in a signature, without bars, because bars separate the fields of a signature."""
         return f"lines,{visible(self.separator).replace('|', '[U+007C]')}"
 
 

@@ -1,4 +1,4 @@
-"""Warnings of texts that ROUGE reads otherwise than meant: letters that its rule drops, and sentences in one line."""
+"""Warnings of texts that ROUGE probably does not read as intended: it drops letters, or finds no ends of sentences."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ngram_metrics._core.text.messages import warn_user
 
 #: How many hypotheses, and how many references, are searched for letters that ROUGE drops, and for ends of sentences.
 _FIRST_TEXTS = 50
-#: What ROUGE's rule does to words is worth a warning if it drops letters of so many different words, and of so many
-#: percent of all words. They are 9 % in German news, and fewer than 1 % in English.
+#: There is a warning if ROUGE's rule drops letters of at least this many different words, and of more than this
+#: percentage of all words. In German news the percentage is 9, and in English below 1.
 _FEWEST_LOST_WORDS, _LOST_PERCENT = 3, 3
 #: The variation selectors and the enclosing keycap, marks that make an emoji of another character.
 _MARKS_OF_EMOJI = {*map(chr, range(0xFE00, 0xFE10)), "\u20e3"}
-#: A character that ROUGE's rule keeps. The lower cases of the last two have a letter in ASCII.
+#: A character that ROUGE's rule keeps. The last two contain an ASCII letter in lower case.
 _KEPT_BY_ROUGE = re.compile("[a-zA-Z0-9\u0130\u212a]")
-#: The end of a sentence, and the first character of the next one. A full stop after a short word with a capital, as in
-#: "Mr. Smith" and "U.S. Senate", is that of an abbreviation, and one after a number, as in "3. Oktober", an ordinal's.
+#: The end of a sentence, and the first character of the next one. A full stop belongs to an abbreviation after a short
+#: word with a capital, as in "Mr. Smith" and "U.S. Senate", and to an ordinal after a number, as in "3. Oktober".
 _END_OF_SENTENCE = re.compile(r"(?:[!?]|(?:\b[^\W\d_A-Z]\w{2,}|\b\w{5,})\.) (\w)")
-#: One of these is in each end of a sentence.
+#: Every end of a sentence contains one of these.
 _SENTENCE_MARKS = (". ", "! ", "? ")
 
 
@@ -31,8 +31,8 @@ def warn_of_dropped_letters(
 ) -> None:
     """Warn if ROUGE's rule cuts many words of the first batch, or leaves no words of a text with letters or digits.
 
-    The rule keeps only a-z and 0-9. A ``tokenizer`` that is not None gets what it leaves, and only texts without any
-    words are looked for.
+    The rule keeps only a-z and 0-9. If ``tokenizer`` is not None, it gets the rest of a text, and there is a warning
+    only of texts without any words.
     """
     rule = "ROUGE's rule for words keeps only a-z and 0-9, but"
     cure = f"pass {option_names().rouge_tokenizer}'unicode', which keeps"
