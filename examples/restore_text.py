@@ -34,7 +34,7 @@ from torch import nn
 from torch.utils.data import DataLoader
 from vowel_batches import Batch, prepare
 
-from ngram_metrics import evaluate
+from ngram_metrics import Evaluation, evaluate
 from ngram_metrics.ignite import Bleu, ChrF, NgramOverlap, ROUGEScore
 
 matplotlib.use("Agg")  # draws into files and needs no screen
@@ -42,7 +42,7 @@ from matplotlib import pyplot
 
 
 def build_metrics() -> dict[str, object]:
-    """Build every metric of the run, under the name it is printed and drawn with.
+    """Build every metric of the run, under the name it is printed with.
 
     One more line here is all that a further metric needs.
     """
@@ -79,7 +79,6 @@ def main() -> None:
     for name, metric in build_metrics().items():
         metric.attach(evaluator, name)
 
-    history: list[dict[str, float]] = []
     written: dict[str, list[str]] = {}
 
     @evaluator.on(Events.ITERATION_COMPLETED)
@@ -92,7 +91,6 @@ def main() -> None:
         evaluator.run(task.validation_batches)
         # A metric with a dictionary of scores is found there twice, whole and score by score.
         scores = {name: value for name, value in evaluator.state.metrics.items() if not isinstance(value, dict)}
-        history.append(scores)
         columns = {"train loss": trainer.state.metrics["train loss"], **scores}
         print(
             f"epoch {trainer.state.epoch:2d}  ",
@@ -104,12 +102,14 @@ def main() -> None:
     trainer.run(loader, max_epochs=arguments.epochs)
 
     print_samples(model, characters, task.validation[:4], device)
-    print(f"\nThe scores over the epochs: {draw_scores(history, arguments.out)}")
     references = [text for _, _, texts in task.validation_batches for text in texts]
-    report = arguments.out / "restore_text.html"
-    sources = list(map(without_vowels, references))
     results = evaluate(written, references, baseline=list(written)[-1])
-    results.write_report(report, title="Vowels given back", sources=sources)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    picture = arguments.out / "restore_text.png"
+    draw_scores(results, picture)
+    print(f"\nThe scores over the epochs: {picture}")
+    report = arguments.out / "restore_text.html"
+    results.write_report(report, title="Vowels given back", sources=list(map(without_vowels, references)))
     print(f"Where it is right and wrong, sentence by sentence: {report}")
 
 
@@ -175,24 +175,14 @@ def print_samples(model: Restorer, characters: Characters, references: list[str]
         print(f"\nsource     {source}\nrestored   {restored}\nreference  {reference}")
 
 
-def draw_scores(history: list[dict[str, float]], folder: Path) -> Path:
-    """Draw one line per score over the epochs into a PNG in `folder`, and return its path."""
-    folder.mkdir(parents=True, exist_ok=True)
-    epochs = range(1, len(history) + 1)
-    figure, axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
-    for name in history[0]:
-        axes.plot(epochs, [scores[name] for scores in history], marker="o", label=name)
-    axes.set_xlabel("epoch")
-    axes.set_ylabel("score on the validation sentences")
-    axes.set_title("Vowels given back by a small GRU network")
-    axes.set_ylim(0, 1)
-    axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.grid(alpha=0.3)
-    axes.legend()
-    path = folder / "restore_text.png"
+def draw_scores(results: Evaluation, path: Path) -> None:
+    """Draw chrF and BLEU over the epochs into a picture: each score with its interval, and the best epoch."""
+    figure, places = pyplot.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    figure.suptitle("Vowels given back by a small GRU network")
+    for value, axes in zip(("chrf", "bleu"), places, strict=True):
+        results.plot(value, axes)
     figure.savefig(path, dpi=150)
     pyplot.close(figure)
-    return path
 
 
 if __name__ == "__main__":
