@@ -52,7 +52,9 @@ class Sentences(LightningDataModule):
         self.training, self.validation = training, validation
 
     def train_dataloader(self) -> DataLoader[Tensor]:
-        return DataLoader(self.training, 16)  # on several processes Lightning adds its sampler
+        # On several processes Lightning adds its sampler. A step takes 16 segments in total, so that two processes
+        # train the same model as one.
+        return DataLoader(self.training, 16 // self.trainer.world_size)
 
     def val_dataloader(self) -> DataLoader[Tensor]:
         # (2) Each process takes its own share. Lightning's sampler would repeat segments, and count them twice.
