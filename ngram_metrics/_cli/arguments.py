@@ -97,10 +97,10 @@ def _make_parser() -> ArgumentParser:
 
     metrics = f"some of {', '.join(METRIC_NAMES)}; default: {','.join(DEFAULT_METRICS)}"
     add("-m", "--metrics", type=_parse_metrics, default=list(DEFAULT_METRICS), metavar="NAME,...", help=metrics)
-    level = "add bootstrap intervals; default level: 0.95"
+    level = "add bootstrap intervals of this level; default: 0.95"
     add("-c", "--confidence", type=_parse_level, nargs="?", const=0.95, metavar="LEVEL", help=level)
-    add("--test", choices=_TESTS, help="the paired test of several systems; default: randomization")
-    add("--groups", metavar="FILE", help="a label for each segment, such as its domain: adds the scores of each label")
+    add("--test", choices=_TESTS, help="the paired test that compares systems; default: randomization")
+    add("--groups", metavar="FILE", help="a label for each segment, such as its domain; adds the scores of each label")
 
     tokenizers = get_args(TokenizerName)
     defaults = ", ".join(
@@ -116,12 +116,12 @@ def _make_parser() -> ArgumentParser:
     add("--rouge-tokenizer", choices=tokenizers, metavar="NAME", help=rouge_splits)
     add("-lc", "--lowercase", action="store_true", help=lowercase)
     add("--chrf-lowercase", action="store_true", help=chrf_lowercase)
-    separates = f"for {_list_takers('sentence_separator')}, a text between sentences, such as <q>, is a line feed"
+    separates = f"for {_list_takers('sentence_separator')}, the text between two sentences, such as <q>"
     add("--sentence-separator", type=_parse_separator, metavar="TEXT", help=separates)
     add("--stem", action="store_true", help=f"stem words for {_list_takers('stem')}")
 
     add("-f", "--format", choices=FORMATS, default="table", help="default: table")
-    digits = "digits after the point; default: 2, in json all"
+    digits = "digits after the decimal point; default: 2, but all in json"
     add("-w", "--digits", type=int, choices=range(16), metavar="N", help=digits)
     details = "add differences, p-values and the parts of scores, which json always has"
     add("--details", action="store_true", help=details)

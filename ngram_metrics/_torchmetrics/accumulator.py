@@ -350,7 +350,10 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
         # Metric.merge_state puts the other's segments first, counts no update, and keeps the computed value.
         if isinstance(incoming_state, torchmetrics.Metric):
             if not isinstance(incoming_state, type(self)):
-                raise ValueError(f"Expected incoming state to be an instance of {type(self).__name__}")
+                raise ValueError(
+                    f"Expected incoming state to be an instance of {type(self).__name__} but got "
+                    f"{type(incoming_state).__name__}"
+                )
             self._refuse_unequal(incoming_state.describe_settings())
             counts = incoming_state._counts
             states = incoming_state.metric_state

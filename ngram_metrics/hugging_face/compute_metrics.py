@@ -376,8 +376,10 @@ class Reward:
             TypeError: a completion or a reference without text.
         """
         if self.references not in columns:
-            expected = f"one of {sorted(columns)}" if columns else f"reward(completions=[...], {self.references}=[...])"
-            raise ValueError(f"the data set has no column {self.references!r}: expected {expected}")
+            cure = f"call reward(completions=[...], {self.references}=[...])"
+            if columns:
+                cure = f"pass the column of the references, one of {sorted(columns)}, to Reward as references="
+            raise ValueError(f"the data set has no column {self.references!r}: {cure}")
         name = "completion_ids" if self.from_ids else "completions"
         preds = list(list_column(completion_ids if self.from_ids else completions, name))
         target = list_column(columns[self.references], self.references)

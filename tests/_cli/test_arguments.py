@@ -81,7 +81,7 @@ def test_metrics_are_those_that_are_named(arguments: str, values: list[str], fol
         ("a=base.txt a=other.txt -r ref.txt", "two systems have the name 'a'"),
         ("base.txt -r a=ref.txt a=ref2.txt", "two references have the name 'a'"),
         ("base.txt other.txt -r ref.txt --baseline x", "--baseline x: expected one of the systems base.txt, other.txt"),
-        ("base.txt -r ref.txt -m meteor", "unknown metric 'meteor': expected some of bleu,chrf,"),
+        ("base.txt -r ref.txt -m meteor", "unknown metric 'meteor': expected one or more of bleu,chrf,"),
         ("base.txt -r ref.txt -m rouge,bleu,rougeL", "the metrics 'rouge' and 'rougeL' both write 'rougeL'"),
         ("base.txt -r ref.txt -c 95", "confidence must be between 0 and 1, such as 0.95 (got: 95.0)"),
         ("base.txt -r ref.txt -c .9985", "confidence must be at most 0.998, the highest level that 1000 resamples"),

@@ -73,7 +73,12 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
         ),
         (ONE, ["x"], {"metrics": []}, r"^metrics is \[\]: expected .* objects, such as \{'bleu': Bleu\(\)\}$"),
         (ONE, ["x"], {"metrics": [ChrF()]}, r"^metrics is \[ChrF\(\)\]: .* such as \{'bleu': Bleu\(\)\}$"),
-        (ONE, ["x"], {"metrics": "BLEU"}, "^unknown metric 'BLEU': expected some of .*; did you mean 'bleu'\\?$"),
+        (
+            ONE,
+            ["x"],
+            {"metrics": "BLEU"},
+            "^unknown metric 'BLEU': expected one or more of .*; did you mean 'bleu'\\?$",
+        ),
         (ONE, ["x"], {"metrics": {}}, r"^metrics is \{\}: expected names, such as 'bleu,chrf', or a mapping"),
         (ONE, ["x"], {"metrics": ChrF()}, r"^metrics is ChrF.*: expected names, .* such as \{'bleu': Bleu\(\)\}$"),
         (ONE, ["x"], {"metrics": {"a": Bleu}}, "^metric 'a' is the class Bleu: expected a metric object"),

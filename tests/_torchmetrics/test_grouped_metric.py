@@ -141,7 +141,7 @@ def test_a_wrong_label_of_a_batch_is_named_and_counts_nothing(groups: Any, error
             ChrF(),
             ["de", "mean"],
             ValueError,
-            "groups has the label 'mean': expected one that is not blank, mean or all",
+            "groups has the label 'mean': expected one that is not blank, 'mean' or 'all'",
         ),
         (ChrF(), ["all"], ValueError, "groups has the label 'all'"),
         (ChrF(), [" "], ValueError, "groups has the label ' '"),

@@ -400,7 +400,7 @@ NO_TEXT = "expected text, or messages whose last one from the assistant has text
     ("given", "error", "message"),
     [
         ({"completions": ["a"], "target": ["a"]}, ValueError, r"no column 'reference': .*\['target'\]"),
-        ({"completions": ["a"]}, ValueError, r"no column 'reference': expected reward\(completions=\["),
+        ({"completions": ["a"]}, ValueError, r"no column 'reference': call reward\(completions=\["),
         ({"completions": ["a", 5], "reference": ["a", "b"]}, TypeError, "completion 1 is 5: expected text"),
         ({"completions": [["a", "b"]], "reference": ["a"]}, TypeError, "completion 0 is .*'b'"),
         (

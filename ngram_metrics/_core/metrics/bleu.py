@@ -130,7 +130,8 @@ class BleuMeasure(Measure[BleuStatistics]):
             raise ValueError(f"Smooth is not valid (expected: {list(SMOOTHINGS)}, got: {self.smooth}){hint}")
         if self.smooth_value is not None:
             if self.smooth not in MAX_SMOOTH_VALUES:
-                raise ValueError(f"smooth_value is for {list(MAX_SMOOTH_VALUES)}, not for smooth={self.smooth!r}")
+                known = " or ".join(f"smooth={smooth!r}" for smooth in MAX_SMOOTH_VALUES)
+                raise ValueError(f"smooth_value has no effect with smooth={self.smooth!r}: expected {known}")
             reason = "a larger one would give precisions above 1" if self.smooth == "floor" else "precisions are then 1"
             value = checked_number(self.smooth_value, "smooth_value", MAX_SMOOTH_VALUES[self.smooth], reason)
             object.__setattr__(self, "smooth_value", value)

@@ -36,7 +36,7 @@ def takers_of(text_option: str) -> tuple[str, ...]:
 def unknown_metric(name: str) -> str:
     """Return the error for a name that is not one of ``METRIC_NAMES``."""
     advice = advise_on_value(name) or did_you_mean(name, METRIC_NAMES)
-    return f"unknown metric {name!r}: expected some of {','.join(METRIC_NAMES)}{advice}"
+    return f"unknown metric {name!r}: expected one or more of {','.join(METRIC_NAMES)}{advice}"
 
 
 def make_metric(name: str, **text_options: Tokenizer | bool | None) -> Scorer:

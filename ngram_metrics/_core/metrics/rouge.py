@@ -289,7 +289,7 @@ def advise_on_value(name: str) -> str:
     key, _, value = name.partition("_")
     if key not in ROUGE_KEYS or value not in ROUGE_VALUES:
         return ""
-    return f'; it is a value of {key!r}, whose score is F. In Python, pass ROUGEScore(rouge_keys="{key}")["{name}"]'
+    return f'; it is a value of {key!r}, whose score is F. In Python, use ROUGEScore(rouge_keys="{key}")["{name}"]'
 
 
 class RougeOptions(TypedDict, total=False):
@@ -323,7 +323,8 @@ def make_rouge(
     check_choice("accumulate", accumulate, get_args(Accumulate))
     if accumulate == "avg" and average == "micro":
         raise ValueError(
-            "accumulate='avg' averages scores, which leaves no counts to sum: expected average 'macro' or 'none'"
+            "average='micro' sums counts, but accumulate='avg' averages the scores of several references: expected "
+            "average='macro' or 'none'"
         )
     reader = RougeReader(
         use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys

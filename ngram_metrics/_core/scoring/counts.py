@@ -237,7 +237,7 @@ def _join_kinds(first: Kind | None, second: Kind | None) -> Kind | None:
         return first or second
     names = sorted((first, second), key=KINDS.index)
     raise ValueError(
-        f"this metric was given {' and '.join(names)}: expected one kind of input from reset to compute, "
+        f"this metric was given {' and '.join(names)}: expected one kind of input between reset and compute, "
         "on all processes"
     )
 

@@ -64,7 +64,9 @@ def _checked_labels(groups: Any) -> tuple[str, ...]:
         if not isinstance(label, str):
             raise TypeError(f"groups has the label {shortened(label)}: expected a str")
         if not label.strip() or label in TOTALS:
-            raise ValueError(f"groups has the label {label!r}: expected one that is not blank, {' or '.join(TOTALS)}")
+            raise ValueError(
+                f"groups has the label {label!r}: expected one that is not blank, {' or '.join(map(repr, TOTALS))}"
+            )
     if len(set(labels)) < len(labels) or not labels:
         raise ValueError(f"groups is {labels}: expected at least one label, and each label only once")
     return tuple(labels)

@@ -207,7 +207,10 @@ def transposition_hint(preds: Sequence[object], target: Sequence[object]) -> str
             return ""
         if not (isinstance(stream[0], str) if is_text else isinstance(stream[0], list) or hasattr(stream[0], "ndim")):
             return ""
-    return "; target looks like sacrebleu's list of reference streams: pass list(zip(*target))"
+    return (
+        "; target looks like sacrebleu's format, in which an item has one reference for every segment: "
+        "pass list(zip(*target))"
+    )
 
 
 def _warn_of_transposed_references(
@@ -235,9 +238,9 @@ def _warn_of_transposed_references(
     at_positions = sum(_likeness(items[item][position], items[position][position]) for item, position in others)
     if at_positions > 2 * inside_items:
         warn_user(
-            "each item of target has one text for every hypothesis, like sacrebleu's streams of references and the "
-            "batches of torch's default collate function. Here an item of target holds the references of one segment: "
-            "pass list(zip(*target))"
+            "each item of target has one text for every hypothesis, as in sacrebleu's format and in batches of torch's "
+            "default collate function. Here an item of target has the references of one segment: pass "
+            "list(zip(*target))"
         )
 
 

@@ -17,7 +17,7 @@ from ngram_metrics._core.metrics.rouge import MeanRougeMeasure, RougeMeasure, ch
 from ngram_metrics.functional import chrf_score
 
 KNOWN = r"\['rouge1', .*'rouge9', 'rougeL', 'rougeLsum'\]"
-SMOOTHED = r"\['floor', 'add-k'\]"
+SMOOTHED = "smooth='floor' or smooth='add-k'"
 #: What an order, a level of detail or padding cannot be, whatever the measure, and the words of the error.
 ORDERS = {
     ValueError: [(0, "greater than zero"), (-1, "greater than zero"), (1001, "at most 1000"), (2**40, "at most 1000")],
@@ -31,8 +31,11 @@ REFUSED = {
             ({"smooth": "smooth3"}, r"Smooth is not valid \(expected: \['no_smooth', .*'exp'\], got: smooth3\)$"),
             ({"smooth": True}, r".*, got: True\): torchmetrics' smooth=True .* as 'add-k' and 'smooth2'"),
             ({"smooth": False}, r".*, got: False\): .* and its smooth=False is 'no_smooth'$"),
-            ({"smooth": "exp", "smooth_value": 1}, rf"is for {SMOOTHED}, not for smooth='exp'"),
-            ({"smooth_value": 0}, rf"smooth_value is for {SMOOTHED}, not for smooth='exp'"),
+            (
+                {"smooth": "exp", "smooth_value": 1},
+                f"smooth_value has no effect with smooth='exp': expected {SMOOTHED}$",
+            ),
+            ({"smooth_value": 0}, f"smooth_value has no effect with smooth='exp': expected {SMOOTHED}$"),
             ({"smooth": "floor", "smooth_value": -0.1}, r"smooth_value must be at least 0 .*\(got: -0.1\)"),
             (
                 {"smooth": "floor", "smooth_value": 1.01},
@@ -71,7 +74,7 @@ REFUSED = {
             (
                 {"rouge_keys": "rougeL_fmeasure"},
                 r"unknown rouge key 'rougeL_fmeasure': .*; it is a value of 'rougeL', whose score is F. In "
-                r'Python, pass ROUGEScore\(rouge_keys="rougeL"\)\["rougeL_fmeasure"\]$',
+                r'Python, use ROUGEScore\(rouge_keys="rougeL"\)\["rougeL_fmeasure"\]$',
             ),
             ({"rouge_keys": [1]}, "unknown rouge key 1"),
             ({"rouge_keys": ()}, f"rouge_keys is empty: expected at least one of {KNOWN}"),
@@ -85,7 +88,10 @@ REFUSED = {
             ),
             ({"rouge_keys": "Lsum"}, r"; did you mean 'rougeLsum'\?$"),
             ({"accumulate": "mean"}, r"unknown accumulate 'mean': expected one of \['best', 'avg'\]"),
-            ({"accumulate": "avg", "average": "micro"}, "'avg' averages scores.*expected average 'macro' or 'none'"),
+            (
+                {"accumulate": "avg", "average": "micro"},
+                "'avg' averages the scores of .* expected average='macro' or 'none'$",
+            ),
         ],
     },
     TypeError: {

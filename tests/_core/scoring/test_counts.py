@@ -87,7 +87,7 @@ def test_rows_stay_in_order_and_in_few_parts(sizes: list[int]):
 
 
 def test_another_kind_of_input_is_refused():
-    with pytest.raises(ValueError, match=r"^this metric was given text and ids: expected one kind of input from reset"):
+    with pytest.raises(ValueError, match=r"^this metric was given text and ids: expected one kind of input between"):
         counts_of([[1, 2, 3]], "ids").merge(counts_of([[1, 2, 3]], "text"))
 
 

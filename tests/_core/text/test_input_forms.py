@@ -189,7 +189,7 @@ MISSING = r"pass '' for a missing prediction, .* for example with \[r for r in r
         ),
         # Transposed, as for sacrebleu: a list for each stream of references.
         (["a b", "c"], [["a", "c d"]], r"target has 1 item: .*pass list\(zip\(\*target\)\)$"),
-        (["a", "b"], [["c", "d"]] * 3, r"target has 3 items: .*; target looks like sacrebleu's list of reference str"),
+        (["a", "b"], [["c", "d"]] * 3, r"target has 3 items: .*; target looks like sacrebleu's format, in which"),
         ([["a"], ["b", "c"]], [[["a"], ["b"]]], r"target has 1 item: .*pass list\(zip"),
         (
             ["a", "b"],

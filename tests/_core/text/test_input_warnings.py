@@ -296,7 +296,7 @@ STREAMS = [
 def test_streams_of_references_are_warned_of_once(size):
     streams = [stream[:size] for stream in STREAMS[:size]]
     hypotheses = ["the cat sat on a mat", "a dog ran off fast", "she reads books"][:size]
-    words = r"like sacrebleu's streams of references and the batches .*: pass list\(zip\("
+    words = r"as in sacrebleu's format and in batches .*: pass list\(zip\("
     with pytest.warns(UserWarning, match=words) as warned:
         ngram_overlap(hypotheses, streams)
     assert len(warned) == 1
