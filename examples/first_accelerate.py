@@ -4,7 +4,7 @@
     torchrun --nproc-per-node 2 examples/first_accelerate.py
     accelerate launch --multi_gpu --num_processes 2 examples/first_accelerate.py
 
-It takes seconds on a CPU and downloads nothing. What concerns the metrics is marked with (1) and (2).
+It takes seconds on a CPU and downloads nothing. The exact ways are marked with (1) and (2).
 """
 
 import random
@@ -68,7 +68,7 @@ def main() -> None:
         update(gathered, accelerator.gather_for_metrics(batch, use_gather_object=True))
     found["gathered"] = values_of(gathered)
 
-    # (2) Exact, and only counts are sent: each process reads a share of its own, with a loader that is not prepared.
+    # (2) Exact, and only counts are sent: each process reads its own share, with a loader that is not prepared.
     shared = make_metrics()
     for batch in DataLoader(pairs, batch_size=8, sampler=UnrepeatedSampler(pairs), collate_fn=list):
         update(shared, batch)

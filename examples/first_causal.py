@@ -4,8 +4,8 @@
     python examples/first_causal.py
     torchrun --nproc-per-node 2 examples/first_causal.py --sft
 
-A tiny GPT-2 that reads bytes learns answers by heart, in less than a minute on a CPU; nothing is downloaded. Put your
-model, tokenizer and data in their places; what concerns the metrics is marked with (1) to (5).
+A tiny GPT-2 that reads bytes learns answers by heart, in less than a minute on a CPU. Nothing is downloaded. Replace the
+model, the tokenizer and the data with yours. The lines about metrics are marked with (1) to (5).
 """
 
 import argparse
@@ -52,7 +52,7 @@ def make_trainer(folder: str, metrics: dict, is_sft: bool) -> transformers.Train
     # TensorBoard gets 6 samples; a folder gets all outputs, which ngram_metrics.evaluate compares.
     scores = ComputeMetrics(metrics, tokenizer, samples=3, outputs=f"{folder}/outputs")
     shared = {"model": model, "processing_class": tokenizer, "compute_metrics": scores}
-    if is_sft:  # whose collator gives the ids of a prompt the label -100
+    if is_sft:  # its collator sets the labels of a prompt to -100
         data = {"train_dataset": Dataset.from_list(rows * 16), "eval_dataset": Dataset.from_list(rows)}
         trainer = GeneratingSFTTrainer(args=trl.SFTConfig(**options), **data, **shared)
     else:
@@ -62,7 +62,7 @@ def make_trainer(folder: str, metrics: dict, is_sft: bool) -> transformers.Train
             data.append({"input_ids": [*prompt, *answer, 1], "labels": [-100] * len(prompt) + [*answer, 1]})
         shared |= {"args": transformers.TrainingArguments(**options), "train_dataset": data * 16, "eval_dataset": data}
         trainer = GeneratingTrainer(data_collator=transformers.DataCollatorForSeq2Seq(tokenizer), **shared)
-    trainer.generation_kwargs = {"max_new_tokens": 40}  # (2) of model.generate; the search is greedy
+    trainer.generation_kwargs = {"max_new_tokens": 40}  # (2) arguments of model.generate; decoding is greedy
     scores.attach(trainer)  # (5) after each evaluation
     return trainer
 

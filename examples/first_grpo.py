@@ -3,8 +3,8 @@
     pip install -e . "trl>=1.16"
     python examples/first_grpo.py
 
-The policy is a tiny GPT-2 of eight words, which is trained in about a minute on a CPU; nothing is downloaded. Put your
-model, tokenizer and data in their places; what concerns the rewards is marked with (1) to (3).
+The policy is a tiny GPT-2 of eight words, which is trained in about a minute on a CPU. Nothing is downloaded. Replace the
+model, the tokenizer and the data with yours. The lines about rewards are marked with (1) to (3).
 """
 
 import argparse
@@ -39,12 +39,12 @@ def main() -> None:
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, pad_token="[PAD]", eos_token="[END]")
     policy = GPT2LMHeadModel(GPT2Config(vocab_size=len(WORDS), n_embd=32, n_layer=1, n_head=2, n_positions=32))
 
-    # (1) The column `reference` is what a completion is compared with; `reference_ids` is the same as ids.
+    # (1) A completion is compared with the column `reference`. `reference_ids` has the same texts as ids.
     answer = "sat on a mat"
     rows = {"prompt": "the cat", "reference": answer, "reference_ids": tokenizer(answer).input_ids}
     data = Dataset.from_list([rows] * 8)
 
-    # (2) BLEU of ids; under add-k each id that is right raises the reward.
+    # (2) BLEU of ids. With add-k each right id raises the reward.
     rewards = [Reward(ChrF()), Reward(Bleu(smooth="add-k"), references="reference_ids", from_ids=True)]
     trainer = GRPOTrainer(
         model=policy,

@@ -1,6 +1,7 @@
 """BLEU, chrF and ROUGE-L in ignite, printed after each epoch, with early stopping and the best model kept.
 
-``torchrun`` starts several processes. Put your model and data in place of these: (1) to (4) mark what concerns metrics.
+``torchrun`` starts several processes. Replace the model and the data with yours. The lines about metrics are marked with
+(1) to (4).
 """
 
 try:
@@ -51,7 +52,7 @@ if __name__ == "__main__":
     ChrF(confidence=0.95).attach(evaluator, "chrf")
     ROUGEScore(rouge_keys="rougeL")["rougeL_fmeasure"].attach(evaluator, "rougeL")
     # (4) Added after the metrics, so that the scores are there. Both keep the highest score.
-    saver = DiskSaver("runs/first_ignite", require_empty=False)  # may hold the model of an earlier run
+    saver = DiskSaver("runs/first_ignite", require_empty=False)  # the folder may have the model of an earlier run
     best = Checkpoint({"model": model}, saver, score_function=Checkpoint.get_default_score_fn("chrf"))
     evaluator.add_event_handler(Events.COMPLETED, best)
     evaluator.add_event_handler(Events.COMPLETED, EarlyStopping(3, best.score_function, trainer))

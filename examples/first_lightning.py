@@ -1,6 +1,7 @@
 """BLEU, chrF and ROUGE-L in Lightning, printed after each epoch, with early stopping and the best model kept.
 
-``--devices 2`` starts two processes. Put your model and data in place of these: (1) to (3) mark what concerns metrics.
+``--devices 2`` starts two processes. Replace the model and the data with yours. The lines about metrics are marked with
+(1) to (3).
 """
 
 import argparse
@@ -65,7 +66,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--devices", type=int, default=1)
     torch.manual_seed(0)
-    # (3) Counted on each process, logged over all. mode="max": a higher score is better.
+    # (3) Each process counts, and the score over all is logged. mode="max": a higher score is better.
     rouge = ROUGEScore(rouge_keys="rougeL")["rougeL_fmeasure"]
     metrics = {"bleu": Bleu(), "chrf": ChrF(confidence=0.95), "rougeL": rouge}
     watch = {"monitor": "val/chrf", "mode": "max"}

@@ -4,8 +4,8 @@
     python examples/first_trainer.py
     torchrun --nproc-per-node 2 examples/first_trainer.py
 
-A tiny T5 that reads bytes learns to repeat sentences, in about a minute on a CPU; nothing is downloaded. Put your
-model, tokenizer and data in their places; what concerns the metrics is marked with (1) to (6).
+A tiny T5 that reads bytes learns to repeat sentences, in about a minute on a CPU. Nothing is downloaded. Replace the
+model, the tokenizer and the data with yours. The lines about metrics are marked with (1) to (6).
 """
 
 import argparse
@@ -51,9 +51,9 @@ def main() -> None:
             use_cpu=True,
             num_train_epochs=3,
             learning_rate=1e-2,
-            predict_with_generate=True,  # (2) generated text, not the likeliest token after each true one
+            predict_with_generate=True,  # (2) otherwise the predictions are logits, not generated text
             generation_max_length=40,
-            batch_eval_metrics=True,  # (3) counts batch by batch: only so are repeats of several processes left out
+            batch_eval_metrics=True,  # (3) counts batch by batch, and removes the repeats of several processes
             eval_strategy="epoch",
             save_strategy="epoch",
             save_total_limit=1,

@@ -29,7 +29,7 @@ from torch import Tensor, nn
 
 from ngram_metrics.functional import bleu_score, chrf_score
 
-PAD, END, FIRST, IDS = 0, 1, 2, 16  # FIRST and the IDS - 1 numbers after it are what sources are made of
+PAD, END, FIRST, IDS = 0, 1, 2, 16  # sources consist of the IDS numbers from FIRST on
 LONGEST = 9
 
 
@@ -40,7 +40,7 @@ class Rewards(NamedTuple):
     bleu: Tensor
 
     def mixed(self) -> Tensor:
-        """Weigh both scores alike."""
+        """Give both scores the same weight."""
         return (self.chrf + self.bleu) / 2
 
 
