@@ -4,8 +4,8 @@
     python examples/first_causal.py
     torchrun --nproc-per-node 2 examples/first_causal.py --sft
 
-A tiny GPT-2 that reads bytes learns answers by heart, in less than a minute on a CPU. Nothing is downloaded. Replace the
-model, the tokenizer and the data with yours. The lines about metrics are marked with (1) to (5).
+A tiny GPT-2 that reads bytes learns answers by heart, in less than a minute on a CPU. Nothing is downloaded. Replace
+the model, the tokenizer and the data with yours. The lines about metrics are marked with (1) to (5).
 """
 
 import argparse

@@ -3,8 +3,8 @@
     pip install -e . "trl>=1.16"
     python examples/first_grpo.py
 
-The policy is a tiny GPT-2 of eight words, which is trained in about a minute on a CPU. Nothing is downloaded. Replace the
-model, the tokenizer and the data with yours. The lines about rewards are marked with (1) to (3).
+The policy is a tiny GPT-2 of eight words, which is trained in about a minute on a CPU. Nothing is downloaded. Replace
+the model, the tokenizer and the data with yours. The lines about rewards are marked with (1) to (3).
 """
 
 import argparse

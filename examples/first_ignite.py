@@ -1,7 +1,7 @@
 """BLEU, chrF and ROUGE-L in ignite, printed after each epoch, with early stopping and the best model kept.
 
-``torchrun`` starts several processes. Replace the model and the data with yours. The lines about metrics are marked with
-(1) to (4).
+``torchrun`` starts several processes. Replace the model and the data with yours. The lines about metrics are marked
+with (1) to (4).
 """
 
 try:
