@@ -15,7 +15,7 @@ from ngram_metrics._core.metrics.registry import METRIC_NAMES, make_metric, unkn
 from ngram_metrics._core.scoring.paired import CORRECTIONS, Correction, Test
 from ngram_metrics._core.scoring.resampling import checked_seed
 from ngram_metrics._core.scoring.scorer import Scorer, scorer_of
-from ngram_metrics._core.text.foreign_values import frame_package, refuse_missing, sequence_advice
+from ngram_metrics._core.text.foreign_values import frame_package, is_sequence_like, refuse_missing, sequence_advice
 from ngram_metrics._core.text.labels import Labels, checked_labels, cluster_numbers, list_sequence
 from ngram_metrics._core.text.messages import pluralize, shortened, type_name, visible
 from ngram_metrics._evaluation import DEFAULT_METRICS
@@ -248,9 +248,13 @@ def _texts(name: str, texts: object) -> list[str]:
     listed = list_sequence(name, texts, _TEXTS)
     for index, text in enumerate(listed):
         if not isinstance(text, str):
-            hint = "; pass several systems as a mapping of names to segments" if name == "systems" else ""
             refuse_missing(text, f"segment {index} of {name}")
-            raise TypeError(
-                f"segment {index} of {name} is {type_name(text)}: expected a text{hint or sequence_advice(text)}"
-            )
+            advice = ""
+            if name == "systems":
+                advice = "; pass several systems as a mapping of names to segments"
+            elif isinstance(text, bytes):
+                advice = sequence_advice(text)
+            elif is_sequence_like(text):
+                advice = "; join words with ' '.join(words), or decode ids"
+            raise TypeError(f"segment {index} of {name} is {type_name(text)}: expected a text{advice}")
     return listed

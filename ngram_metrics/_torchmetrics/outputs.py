@@ -57,11 +57,10 @@ class Outputs:
         folder: str | os.PathLike[str] | None = None,
         details: bool = False,
     ) -> None:
-        if samples < 0 or not metrics:
-            raise ValueError(
-                f"there are {pluralize(len(metrics), 'metric')} and samples is {samples}: expected at least one "
-                "metric, and samples of at least 0"
-            )
+        if not metrics:
+            raise ValueError("metrics is empty: expected at least one metric")
+        if samples < 0:
+            raise ValueError(f"samples must be at least 0 (got: {samples})")
         self._metrics, self._samples, self._folder = metrics, samples, folder
         self._has_details = checked_bool(details, "details")
         self.is_kept = samples > 0 or folder is not None
@@ -72,7 +71,7 @@ class Outputs:
             parts = _parts(metric)
             if not parts or not all(isinstance(whole_metric(part), metric_class) for part in parts):
                 package = metric_class.__module__.removesuffix(".metric").removesuffix("._torchmetrics.accumulator")
-                actual = f"{type_name(metric)} of {type(metric).__module__}"
+                actual = f"{type_name(metric)} of {type(metric).__module__.partition('._')[0]}"
                 raise TypeError(
                     f"the metric {name} is {actual}: expected a metric of {package}, or arithmetic with such metrics"
                 )

@@ -27,6 +27,7 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
         ("x", ["x"], {}, "^systems is a str: expected a sequence of texts$"),
         ({"a": "x"}, ["x"], {}, "^system 'a' is a str: expected a sequence of texts$"),
         ({"a": [1]}, ["x"], {}, "^segment 0 of system 'a' is an int: expected a text$"),
+        ({"a": [["x"]]}, ["x"], {}, r"^segment 0 of system 'a' is a list: expected a text; join words with ' '\.join"),
         ({"a": []}, [], {}, "^system 'a' has no segment: expected at least one$"),
         (
             {"a": ["x"], "b": []},
