@@ -1,4 +1,4 @@
-"""The entry point: exit codes, and one line for each error and warning."""
+"""The entry point, with exit codes, and one line for each error and warning."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from typing import Any
 from ngram_metrics._core.text.messages import shortened, type_name, warn_user
 
 _GZIP = b"\x1f\x8b"
-#: Instead of a field that a line of JSON does not have.
+#: The value of a field that a line of JSON does not have.
 _MISSING = object()
 
 
@@ -138,7 +138,7 @@ def _parse_lines(name: str, lines: Sequence[str]) -> Iterator[Any]:
 
 
 def _take_field(name: str, values: Iterable[Any], field: str, may_be_lists: bool = False) -> list[Any]:
-    """Return a field of each value, a str or maybe a list of them. ``name`` is that of the file in errors.
+    """Return a field of each value, a str or, where allowed, a list of them. ``name`` is that of the file in errors.
 
     Where one text is expected, a list of one text is that text.
     """

@@ -19,7 +19,7 @@ from ngram_metrics._core.text.messages import numbered_from
 from ngram_metrics._evaluation.evaluate_arguments import Texts
 from ngram_metrics._evaluation.results import MOST_GROUPS, ComparisonPlan, Groupings, Outcome, Result, ResultsBySystem
 
-#: Segments that are counted at a time. The progress bar moves after each part.
+#: The number of segments that are counted at a time. The progress bar moves after each part.
 _SEGMENTS_AT_ONCE = 2048
 #: Scores of segments that differ by less are equal: the rest is rounding.
 _TIE = 1e-12

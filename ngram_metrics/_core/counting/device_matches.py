@@ -14,7 +14,7 @@ from ngram_metrics._core.counting.padded_batch import PAST_HYPOTHESIS, PAST_REFE
 
 #: Bits of a key: int64 without its sign.
 KEY_BITS = 63
-#: Slots that are counted at a time, which bounds memory.
+#: The number of slots that are counted at a time, which limits memory.
 SLOTS = 1 << 22
 
 

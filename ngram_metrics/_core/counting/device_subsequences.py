@@ -46,9 +46,9 @@ from ngram_metrics._core.counting.padded_batch import PaddedBatch
 WORD_BITS = 55
 #: The index of the highest byte in an int64.
 HIGHEST_BYTE = 7 if sys.byteorder == "little" else 0
-#: The most mask words that are made at a time, unless a single pair needs more. This bounds memory.
+#: The number of mask words that are made at a time, unless a single pair needs more. This limits memory.
 MASK_WORDS = 1 << 26
-#: Times, and words, whose masks are made together, few enough to stay in the cache.
+#: The number of times, and of words, whose masks are made together: few enough to stay in the cache.
 TILE = 64
 
 

@@ -39,9 +39,10 @@ from ngram_metrics._core.counting.batch import Batch, Integers, join_ranges
 
 #: Bits of a key: int64 without its sign.
 KEY_BITS = 63
-#: Slots that are sorted at a time, few enough for their arrays to stay in the cache.
+#: The number of slots that are sorted at a time, few enough for their arrays to stay in the cache.
 SLOTS = 1 << 13
-#: Cells, orders times slots, that are compared at a time, which bounds memory. Only long segments have more.
+#: The number of cells (orders times slots) that are compared at a time, which limits memory. Only long segments have
+#: more.
 CELLS = 1 << 20
 _ALL_BITS = (1 << KEY_BITS) - 1
 

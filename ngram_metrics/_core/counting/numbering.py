@@ -19,7 +19,7 @@ from ngram_metrics._core.counting.batch import (
     batch_of,
 )
 
-#: Documents that are numbered at a time, few enough for their strings to stay in the cache.
+#: The number of documents that are numbered at a time, few enough for their strings to stay in the cache.
 PORTION = 128
 #: The code points of whitespace, in order.
 _WHITESPACE = np.array([code for code in range(0x3001) if chr(code).isspace()])

@@ -31,11 +31,12 @@ from ngram_metrics._core.counting.batch import Integers, join_ranges
 from ngram_metrics._core.counting.matches import CELLS, count_in_runs, find_differences, sort_ngrams
 from ngram_metrics._core.counting.pools import Pools
 
-#: Documents of a side, and columns, that are multiplied at a time: so few that OpenBLAS starts no threads.
+#: The number of documents of a side, and of columns, that are multiplied at a time: so few that OpenBLAS starts no
+#: threads.
 TILE = 64
-#: Cells of a table, which bounds memory.
+#: The number of cells of a table, which limits memory.
 TABLE_CELLS = 1 << 22
-#: Listed pairs that are added at a time, which bounds memory.
+#: The number of listed pairs that are added at a time, which limits memory.
 LISTED_PAIRS = 1 << 18
 #: The cost of a listed pair, in multiplications of a table.
 LISTED_COST = 256

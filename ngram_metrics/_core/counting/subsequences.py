@@ -30,7 +30,7 @@ from rapidfuzz.process import cdist
 from ngram_metrics._core.counting.batch import Batch, Integers
 from ngram_metrics._core.counting.pools import Pools
 
-#: Slots that become texts at a time, which bounds memory.
+#: The number of slots that become texts at a time, which limits memory.
 SLOTS = 1 << 16
 #: The character that ends a sentence, whose code point is the id ``END_OF_SENTENCE`` of a batch.
 _END_OF_SENTENCE = "\x02"

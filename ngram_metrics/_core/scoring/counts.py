@@ -27,9 +27,9 @@ class Counts(NamedTuple):
     """The counts of segments: NumPy arrays on the CPU, or tensors where torch counts.
 
     Attributes:
-        kind: the kind of input; None without segments, and for empty lists alone, which may be tokens or ids.
-        samples: for average none the shape of a segment's scores, ``(samples,)``, or ``()`` for one hypothesis a
-            segment. None without segments, and for the other averages.
+        kind: the kind of input; None if there are no segments, or only empty lists, which may be tokens or ids.
+        samples: for average none the shape of a segment's scores, ``(samples,)``, or ``()`` if each segment has
+            one hypothesis. None without segments, and for the other averages.
         segments: the number of segments, int64 ``()``, or ``(groups,)``: groups are the first dimension of all sums.
         reference_range: the fewest references of a segment, negated, and the most, int64 ``(2,)``. So the maximum of
             two ranges is the range of both.
@@ -76,7 +76,7 @@ class Counts(NamedTuple):
         )
 
     def to(self, device: torch.device, rows_device: torch.device | None = None) -> Counts:
-        """Return the counts on a device, sent in one copy; on the CPU as NumPy arrays, unless torch counts there.
+        """Return the counts on a device, sent in one copy. On the CPU they are NumPy arrays, unless torch counts there.
 
         The rows go to ``rows_device`` if it is not None. A device without float64 gets no floats: they go to the CPU.
         """
@@ -125,12 +125,12 @@ class Counts(NamedTuple):
         return KINDS.index(self.kind), 1 + sum(count + 1 for count in self.samples)
 
     def pack(self) -> NDArray[np.int64]:
-        """Return everything as one vector: codes, sums and rows. It has the bits of floats, so nothing is rounded."""
+        """Return everything as one vector: codes, sums and rows. Floats keep their bits, so nothing is rounded."""
         arrays = [*self._sums(), *(self.rows or ())]
         return np.concatenate([self.codes, *(_on_host(array).ravel().view(np.int64) for array in arrays)])
 
     def unpack(self, vector: NDArray[np.int64]) -> Counts:
-        """Return counts from a vector that ``pack`` made of counts with the shapes of these.
+        """Return counts from a vector that ``pack`` made from counts of the same shapes as these.
 
         Raises:
             ValueError: a vector of another length, or unknown codes.

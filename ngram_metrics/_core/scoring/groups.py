@@ -35,7 +35,7 @@ class Grouping(NamedTuple):
 
     Attributes:
         labels: the labels of the groups.
-        scorers: the metric of each group, which differ in ``TEXT_OPTIONS`` only; empty if all groups are read alike.
+        scorers: the metric of each group. These differ only in ``TEXT_OPTIONS``. Empty if all groups are read alike.
     """
 
     labels: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ def _checked_labels(groups: Any) -> tuple[str, ...]:
 def group_indices(groups: Any, labels: Sequence[str], segments: int) -> Tensor:
     """Return the index of each segment's group, ``(segments,)`` int64, from labels or indices.
 
-    Reading indices on a device would wait for it. Instead, those out of range become the number of labels.
+    Reading indices on a device would wait for it. Instead, indices out of range become the number of labels.
 
     Raises:
         TypeError, ValueError: not one label or index for each segment; an unknown label, or an index out of range. A

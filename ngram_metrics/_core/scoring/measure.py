@@ -184,7 +184,7 @@ def to_floats(statistics: Statistics) -> Statistics:
 
 
 def count_pairs(pairs: AnyBatch, orders: int) -> PairCounts:
-    """Count the matches of each segment for the orders up to ``orders``, maybe 0. Each segment has one reference."""
+    """Count the matches of each segment up to the order ``orders``, which may be 0. Each segment has one reference."""
     return PairCounts(
         matches=count_matches(pairs, orders),
         hypothesis_lengths=pairs.hypothesis_lengths,

@@ -16,9 +16,9 @@ from ngram_metrics._core.counting.pools import Pools
 from ngram_metrics._core.counting.subsequences import match_subsequences
 from ngram_metrics._core.scoring.measure import AnyMeasure, MatchStatistics, PairCounts, to_floats
 
-#: Counts, orders times pairs of documents, that are made at a time, which bounds memory.
+#: The number of counts (orders times pairs of documents) that are made at a time, which limits memory.
 COUNTED_CELLS = 1 << 23
-#: The counts, and the orders times slots, of a block: few enough to stay in the cache.
+#: The number of counts in a block, and of orders times slots: few enough to stay in the cache.
 BLOCK_CELLS = 1 << 16
 
 
@@ -32,7 +32,7 @@ def score_blocks(
 
     Args:
         measure: the score of a pair. It raises ValueError if it does not score pairs.
-        kinds: the same documents for each kind of token in ``measure.pair_orders``, and maybe for more kinds.
+        kinds: the same documents for each kind of token in ``measure.pair_orders``, and possibly for more kinds.
         value_index: the index of the value in a score, for a measure of several.
         device: where torch multiplies tables and scores pairs; None for NumPy.
 

@@ -1,6 +1,6 @@
 """A metric without state: how text is read, what is counted, the formula, and the names of its values.
 
-The file of each metric makes a ``Scorer``, and everything that a user calls holds one.
+The file of each metric makes a ``Scorer``, and everything that a user calls has one.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Scorer:
     def count_batch(self, preds: Hypotheses, target: References, is_first: bool = True) -> CountedBatch:
         """Read and count a batch, or raise the errors of ``Reader.read``.
 
-        ``is_first`` says whether it is the first batch: some warnings look at the texts of no other.
+        ``is_first`` says whether it is the first batch: some warnings look only at its texts.
         """
         segments, batches = self.reader.read(preds, target, is_first)
         return self._count(segments, batches)

@@ -58,7 +58,7 @@ def _refuse_negative_in_lists(segments: Segments, tokens: Integers, lengths: Int
 
 
 def _join_ids(documents: Sequence[Any]) -> tuple[Integers, Integers]:
-    """Return the ids of all documents, int64 or else Python integers, and the number of ids of each document."""
+    """Return the ids of all documents, int64 if they fit and else Python integers, and the number of ids of each."""
     lengths = np.fromiter(map(len, documents), np.int64, len(documents))
     tensors = tensor_types()
     if documents and all(isinstance(document, tensors) for document in documents):

@@ -48,7 +48,7 @@ _MARKER = re.compile(
 )
 #: Every marker contains one of these parts. Searching for them is cheaper than the expression.
 _PARTS_OF_MARKERS = ("@@ ", "▁", " ##", "Ġ", "<", "[")
-#: Text that HTML strikes out, behind other text. A model puts ``<s>`` before a text.
+#: Text that HTML strikes out, after other text. A model puts its marker ``<s>`` before a text.
 _STRUCK_OUT = re.compile(r"(?<=[^\s>])\s*<s>[^<]*</s>")
 #: How to remove a subword marker.
 _REMOVED_BY = {
@@ -71,7 +71,7 @@ _ENDS = (".", "!", "?", "।", "؟")
 _SENTENCE_FORM = (
     "pass the sentence as one text, 'the cat sat', or its words as a list in a list, [['the', 'cat', 'sat']]"
 )
-#: How many hypotheses and references are searched for such scripts, and how many characters of each.
+#: How many hypotheses and references are searched for scripts without spaces, and how many characters of each.
 _FEW_TEXTS, _FEW_CHARACTERS = 4, 60
 #: How many texts are searched for markers, and hypotheses for a full stop at the end.
 _MANY_TEXTS = 100
@@ -218,9 +218,10 @@ def _warn_of_transposed_references(
 ) -> None:
     """Warn if the items of ``target`` are streams: the first text of each item belongs to the first hypothesis.
 
-    sacrebleu takes references so, and torch's default collate function makes batches so. It shows only if there are
-    as many items as texts in each. Then the texts resemble the hypothesis at their position more than twice as much as
-    that of their item, and texts at one position resemble each other more than twice as much as those of one item.
+    sacrebleu takes references in this form, and torch's default collate function makes such batches. That shows only if
+    there are as many items as texts in each. Then the texts resemble the hypothesis at their position more than twice
+    as much as that of their item, and texts at one position resemble each other more than twice as much as those of one
+    item.
     """
     size = len(hypotheses)
     if not 2 <= size <= _STREAMS or any(count != size for count in reference_counts):
@@ -256,7 +257,7 @@ def warn_of_texts_as_tokens(
 
     ``[" the"]`` has none inside. If the other side has tokens with spaces inside too, they are intended.
     """
-    # The sides that look right.
+    # The sides that look as intended.
     others = [side for side in (hypotheses, references) if not all(map(_is_empty_or_one_text, side))]
     if len(others) == 2:
         return

@@ -134,7 +134,7 @@ class Reader(ABC):
     def read(self, preds: Hypotheses, target: References, is_first: bool = True) -> Reading:
         """Read a batch: find its form, check it, and number its tokens.
 
-        ``is_first`` says whether it is the first batch: some warnings look at the texts of no other.
+        ``is_first`` says whether it is the first batch: some warnings look only at its texts.
 
         Raises:
             TypeError, ValueError: the errors of ``input_forms.read`` and of ``encode``.

@@ -3,8 +3,8 @@
 The stems are those of ``nltk.stem.porter.PorterStemmer()``, in its default mode, word for word.
 
 The letters a, e, i, o and u are vowels, and so is a y after a consonant. All others are consonants. The measure of a
-stem is how many times a consonant follows a vowel. A rule replaces a suffix if the measure of the part before it is
-large enough. Each of the steps 2, 3 and 4 tries only the rule with the longest suffix of the word.
+stem is the number of times that a consonant follows a vowel. A rule replaces a suffix if the measure of the part before
+it is large enough. Each of the steps 2, 3 and 4 tries only the rule with the longest suffix of the word.
 """
 
 from __future__ import annotations

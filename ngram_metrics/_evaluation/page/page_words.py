@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: The longest n-grams whose matches are shown.
 ORDERS = 4
-#: Texts that are split at a time, which bounds memory.
+#: The number of texts that are split at a time, which limits memory.
 _PORTION = 1000
 
 
