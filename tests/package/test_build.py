@@ -108,7 +108,12 @@ def test_the_sdist_holds_what_is_needed_to_build_and_to_test(dist: Path):
     assert names >= SOURCES
     assert names >= {"LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml", "constraints.txt", "PKG-INFO"}
     # The tests come along for those who package it for a distribution, with the documents and examples they run.
-    assert names >= {"conftest.py", "tests/support/metrics/cases.py", "tests/package/search_site.mjs"}
+    assert names >= {
+        "conftest.py",
+        "tests/conftest.py",
+        "tests/support/metrics/cases.py",
+        "tests/package/search_site.mjs",
+    }
     assert names >= {"examples/restore_text.py", "docs/metrics/bleu.md"}
     folders = {name.partition("/")[0] for name in names if "/" in name}
     assert folders == {"ngram_metrics", "tests", "docs", "examples"}
