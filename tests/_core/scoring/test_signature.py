@@ -6,7 +6,6 @@ import pickle
 import re
 import unicodedata
 from collections.abc import Mapping
-from contextlib import nullcontext
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -22,7 +21,7 @@ from ngram_metrics._core.scoring.settings import format_signature
 
 pytest.importorskip("ignite", reason="the classes for ignite are tested")
 
-from metrics.ignite_cases import IgniteCase, each_ignite_case
+from metrics.ignite_cases import IgniteCase, each_ignite_case, each_of_both_frameworks
 
 from ngram_metrics import ignite as for_ignite
 from ngram_metrics.ignite import drop_in
@@ -66,21 +65,58 @@ NOT_AFFECTING = {"device", "kwargs", "output_transform", "metrics_result_mode"}
 each_class = pytest.mark.parametrize("metric", AFFECTING, ids=lambda one: one.__name__)
 
 
+def _parameters(metric: type) -> set[str]:
+    """The parameters of a class that affect the number."""
+    return set(inspect.signature(metric.__init__).parameters) - {"self"} - NOT_AFFECTING
+
+
+def _of_ignite(metric: type) -> Any:
+    return getattr(for_ignite, metric.__name__)
+
+
+def _all_settings(metric: type) -> list[dict[str, Any]]:
+    """The defaults, and every setting that affects the number."""
+    return [{}, *chain.from_iterable(AFFECTING[metric].values())]
+
+
 @each_class
-def test_every_setting_that_affects_the_number_and_no_other_changes_the_signature(metric: type):
-    """That of ignite's class as well, which is the same for the same settings."""
+def test_every_option_that_affects_the_number_has_settings_here(metric: type):
+    assert _parameters(metric) == set(AFFECTING[metric])
     missing = [name for name, settings in AFFECTING[metric].items() if not settings]
     assert not missing, "add the options to SETTINGS in tests/_core/scoring/test_signature.py"
-    of_ignite, settings = getattr(for_ignite, metric.__name__), [{}, *chain(*AFFECTING[metric].values())]
-    for of_either in (metric, of_ignite):
-        assert set(inspect.signature(of_either.__init__).parameters) - {"self"} - NOT_AFFECTING == {*AFFECTING[metric]}
-    signatures = [metric(**options).signature for options in settings]
-    assert len(set(signatures)) == len(settings)
-    for options, expected in zip(settings, signatures, strict=True):
-        same = metric(**options), of_ignite(**options)
-        assert [one.signature for one in same] == [expected] * 2
-    for options in ({"device": "cpu"}, {"compute_on_cpu": True}, {"sync_on_compute": False}):
-        assert metric(**options).signature == signatures[0]
+
+
+@each_class
+def test_a_class_of_ignite_has_the_same_options(metric: type):
+    assert _parameters(_of_ignite(metric)) == _parameters(metric)
+
+
+@each_class
+def test_every_setting_that_affects_the_number_changes_the_signature(metric: type):
+    signatures = [metric(**options).signature for options in _all_settings(metric)]
+    assert len(set(signatures)) == len(signatures)
+
+
+@each_class
+def test_metrics_of_the_same_settings_have_the_same_signature(metric: type):
+    for options in _all_settings(metric):
+        assert metric(**options).signature == metric(**options).signature
+
+
+@each_class
+def test_a_class_of_ignite_has_the_signature_of_the_same_settings(metric: type):
+    for options in _all_settings(metric):
+        assert _of_ignite(metric)(**options).signature == metric(**options).signature
+
+
+@each_class
+@pytest.mark.parametrize("options", [{"device": "cpu"}, {"compute_on_cpu": True}, {"sync_on_compute": False}], ids=str)
+def test_where_a_metric_is_computed_does_not_change_the_signature(metric: type, options: dict[str, Any]):
+    assert metric(**options).signature == metric().signature
+
+
+@each_class
+def test_the_width_of_an_interval_does_not_change_the_signature(metric: type):
     assert metric(confidence=0.95).signature == metric(confidence=0.5).signature
 
 
@@ -116,65 +152,133 @@ def _numbers(value: Any) -> dict[str, float]:
     }
 
 
+#: An option of a class that its function has too. No function has an interval.
+each_option = pytest.mark.parametrize(
+    ("metric", "name"),
+    [
+        pytest.param(metric, name, id=f"{metric.__name__}-{name}")
+        for metric, settings in AFFECTING.items()
+        for name in settings
+        if name != "confidence"
+    ],
+)
+
+
+def _changes(metric: type, name: str) -> list[dict[str, Any]]:
+    """Settings of an option, of a flag both: the default of some flags is neither."""
+    changes = AFFECTING[metric][name]
+    return [*changes, {name: False}] if changes == [{name: True}] else changes
+
+
+def _batch_and_average(name: str) -> tuple[Batch, dict[str, str]]:
+    """Where the option has an effect. The scores of segments show more than their average."""
+    batch = IDS if name in OF_IDS else TEXTS
+    return batch, {} if name == "average" else {"average": "none"}
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@each_class
-def test_every_setting_that_affects_the_number_is_passed_on(metric: type):
-    """The class and its function agree, and each option has a setting that changes the scores."""
-    function = FUNCTIONS[metric]
-    for name in AFFECTING[metric].keys() - {"confidence"}:  # no function has an interval
-        batch = IDS if name in OF_IDS else TEXTS
-        fixed: dict[str, Any] = {} if name == "average" else {"average": "none"}
-        effects, changes = [], AFFECTING[metric][name]
-        for change in [*changes, {name: False}] if changes == [{name: True}] else changes:
-            without = {other: value for other, value in change.items() if other != name}
-            counted = metric(**fixed, **change)
-            counted.update(*batch)
-            expected = pytest.approx(_numbers(counted.compute()), rel=1e-14)
-            found = _numbers(function(*batch, **fixed, **change))
-            assert found == expected, f"{function.__name__} does not pass on {change}"
-            effects.append(_numbers(function(*batch, **fixed, **without)) != expected)
-        assert any(effects), f"no setting of {name} changes the scores: change TEXTS or IDS"
+@each_option
+def test_a_class_passes_an_option_on_as_its_function_does(metric: type, name: str):
+    batch, average = _batch_and_average(name)
+    for change in _changes(metric, name):
+        of_class = metric(**average, **change)
+        of_class.update(*batch)
+        scores = FUNCTIONS[metric](*batch, **average, **change)
+        assert _numbers(scores) == pytest.approx(_numbers(of_class.compute()), rel=1e-14), change
 
 
-@pytest.mark.parametrize("metric", [drop_in.Rouge, drop_in.RougeN, drop_in.RougeL])
-def test_ignites_own_rouge_has_a_signature_of_every_setting(metric: type):
-    settings: list[dict[str, Any]] = [
-        {},
-        {"multiref": "best"},
-        {"alpha": 0.5},
-        {"alpha": 0.50000000001},
-        {"pad_id": 0},
-        {"tokenizer": "13a"},
-    ]
-    settings += {drop_in.Rouge: [{"variants": ["L"]}], drop_in.RougeN: [{"ngram": 2}]}.get(metric, [])
-    parameters = set(inspect.signature(metric.__init__).parameters) - {"self"} - NOT_AFFECTING
-    assert parameters == {name for options in settings for name in options}
-    assert len({metric(**one).signature for one in settings}) == len(settings)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@each_option
+def test_every_option_that_affects_the_number_changes_a_score(metric: type, name: str):
+    batch, average = _batch_and_average(name)
+    has_effect = []
+    for change in _changes(metric, name):
+        without = {other: value for other, value in change.items() if other != name}
+        scores = _numbers(FUNCTIONS[metric](*batch, **average, **change))
+        others = _numbers(FUNCTIONS[metric](*batch, **average, **without))
+        has_effect.append(scores != pytest.approx(others, rel=1e-14))
+    assert any(has_effect), f"no setting of {name} changes the scores: change TEXTS or IDS"
 
 
-def test_versions_stand_where_they_affect_the_number():
-    own = f"|version:ngram_metrics-{__version__}"
-    assert Bleu().signature.endswith(own)
+#: For each class that only ignite has, settings that all have different signatures.
+_OF_EACH_ROUGE: list[dict[str, Any]] = [
+    {},
+    {"multiref": "best"},
+    {"alpha": 0.5},
+    {"alpha": 0.50000000001},
+    {"pad_id": 0},
+    {"tokenizer": "13a"},
+]
+IGNITES_ROUGE: dict[type, list[dict[str, Any]]] = {
+    drop_in.Rouge: [*_OF_EACH_ROUGE, {"variants": ["L"]}],
+    drop_in.RougeN: [*_OF_EACH_ROUGE, {"ngram": 2}],
+    drop_in.RougeL: _OF_EACH_ROUGE,
+}
+each_rouge_of_ignite = pytest.mark.parametrize("metric", IGNITES_ROUGE, ids=lambda one: one.__name__)
+
+
+@each_rouge_of_ignite
+def test_every_option_of_ignites_own_rouge_has_settings_here(metric: type):
+    assert _parameters(metric) == set(chain.from_iterable(IGNITES_ROUGE[metric]))
+
+
+@each_rouge_of_ignite
+def test_every_setting_of_ignites_own_rouge_changes_its_signature(metric: type):
+    signatures = [metric(**options).signature for options in IGNITES_ROUGE[metric]]
+    assert len(set(signatures)) == len(signatures)
+
+
+def test_a_signature_ends_with_the_version_of_this_package():
+    assert Bleu().signature.endswith(f"|version:ngram_metrics-{__version__}")
+
+
+def test_a_version_that_does_not_affect_the_number_is_left_out():
     for name in ("sacrebleu", "unidata"):
         assert name not in Bleu().signature + ROUGEScore().signature
-    assert f"|unidata:{unicodedata.unidata_version}" in Bleu(tokenizer="intl").signature
-    assert "|stem:porter-nltk|" in ROUGEScore(use_stemmer=True).signature  # our own code, whatever nltk is installed
-    assert f"|unidata:{unicodedata.unidata_version}" in ROUGEScore(tokenizer="unicode").signature
-    splits = [("|split:lines" in ROUGEScore(rouge_keys=key).signature) for key in ("rougeL", "rougeLsum")]
-    assert splits == [False, True]  # ROUGE-L reads no segments
 
 
-@pytest.mark.parametrize("metric", [api.metric for api in COMPLETE if "tokenizer" in api.options])
-def test_a_tokenizer_stands_where_it_reads_text_and_leaves_tokens_and_ids_as_they_are(metric: type):
-    named, unnamed = metric(tokenizer="intl", pad_id=0), metric(pad_id=0, tokenizer=None)
-    assert "|tok:intl|" in named.signature
-    for segments, has_tokenizer in ((["a-b c"], True), ([["a-b", "c"]], False), (torch.tensor([[1, 2]]), False)):
-        score = named(segments, segments)
-        assert ("tok" in _fields(named.signature), "unidata" in _fields(named.signature)) == (has_tokenizer,) * 2
-        if not has_tokenizer:
-            assert_same(score, unnamed(segments, segments))
-        named.reset()
-        unnamed.reset()
+@pytest.mark.parametrize("metric", [Bleu(tokenizer="intl"), ROUGEScore(tokenizer="unicode")], ids=["intl", "unicode"])
+def test_a_tokenizer_that_asks_for_categories_has_the_version_of_unicode(metric: Any):
+    assert f"|unidata:{unicodedata.unidata_version}" in metric.signature
+
+
+def test_the_stemmer_has_no_version():
+    """It is our own code, whatever nltk is installed."""
+    assert "|stem:porter-nltk|" in ROUGEScore(use_stemmer=True).signature
+
+
+def test_the_way_to_split_sentences_is_named_where_they_are_split():
+    assert "|split:lines" in ROUGEScore(rouge_keys="rougeLsum").signature
+    assert "|split:lines" not in ROUGEScore(rouge_keys="rougeL").signature
+
+
+each_with_tokenizer = pytest.mark.parametrize(
+    "metric", [api.metric for api in COMPLETE if "tokenizer" in api.options], ids=lambda one: one.__name__
+)
+each_without_text = pytest.mark.parametrize("segments", [[["a-b", "c"]], torch.tensor([[1, 2]])], ids=["tokens", "ids"])
+
+
+@each_with_tokenizer
+def test_a_tokenizer_is_named_before_any_segment_and_where_it_read_text(metric: type):
+    reads_text = metric(tokenizer="intl")
+    assert "|tok:intl|" in reads_text.signature
+    reads_text.update(["a-b c"], ["a-b c"])
+    assert _fields(reads_text.signature)["tok"] == "intl"
+    assert "unidata" in _fields(reads_text.signature)
+
+
+@each_with_tokenizer
+@each_without_text
+def test_a_tokenizer_is_not_named_where_it_read_no_text(metric: type, segments: Any):
+    reads_no_text = metric(tokenizer="intl", pad_id=0)
+    reads_no_text.update(segments, segments)
+    assert not {"tok", "unidata"} & set(_fields(reads_no_text.signature))
+
+
+@each_with_tokenizer
+@each_without_text
+def test_a_tokenizer_leaves_tokens_and_ids_as_they_are(metric: type, segments: Any):
+    assert_same(metric(tokenizer="intl", pad_id=0)(segments, segments), metric(pad_id=0)(segments, segments))
 
 
 def _fields(signature: str) -> dict[str, str]:
@@ -201,9 +305,9 @@ def _fields(signature: str) -> dict[str, str]:
     ids=lambda one: type(one).__name__,
 )
 def test_fields_that_sacrebleu_has_are_sacrebleus(ours: Any, peer: Any):
-    hypotheses, targets = ["the cat sat"], [["the cat sat down"], ["a cat sat"]]
-    ours.update(hypotheses, list(map(list, zip(*targets, strict=True))))
-    peer.corpus_score(hypotheses, targets, n_bootstrap=1000 if ours.confidence else 1)
+    ours.update(["the cat sat"], [["the cat sat down", "a cat sat"]])
+    streams = [["the cat sat down"], ["a cat sat"]]
+    peer.corpus_score(["the cat sat"], streams, n_bootstrap=1000 if ours.confidence else 1)
     expected = _fields(peer.get_signature().format())
     expected.pop("version")  # each has its own
     found = _fields(ours.signature)
@@ -215,54 +319,122 @@ def _nrefs(metric: Any) -> str | None:
     return _fields(metric.signature).get("nrefs")
 
 
-#: TEXT, and IDS as well: 1 to 2, then 3, then 1 to 3 references.
-SEEN = ("1-2", "1-3", "1-3")
+#: How many references the segments have of each batch of TEXT, and of IDS as well; and of all batches up to it.
+NREFS = ("1-2", "3", "1-3")
+NREFS_SO_FAR = ("1-2", "1-3", "1-3")
 each_case_and_average = pytest.mark.parametrize(("case", "average"), named_pairs())
 
 
 @each_case_and_average
-def test_nrefs_come_from_the_segments_seen(case: Case, average: str):
-    assert [_nrefs(case.filled(average, [batch])) for batch in case.batches] == ["1-2", "3", "1-3"]
+def test_nrefs_are_unknown_before_any_segment_and_after_a_reset(case: Case, average: str):
     metric = case.make(average)
-    for count in (metric.update, metric):
-        assert _nrefs(metric) == "?"
-        for batch, expected in zip((*case.batches, case.nothing), (*SEEN, SEEN[-1]), strict=True):
-            is_scored = len(batch[0]) == 0 and count is metric
-            with pytest.warns(UserWarning, match="^no segments were counted") if is_scored else nullcontext():
-                count(*batch)
-            assert _nrefs(metric) == expected
-        metric.reset()
+    assert _nrefs(metric) == "?"
+    metric.update(*case.batches[0])
+    metric.reset()
+    assert _nrefs(metric) == "?"
+
+
+@each_case_and_average
+def test_nrefs_are_those_of_a_batch(case: Case, average: str):
+    for batch, expected in zip(case.batches, NREFS, strict=True):
+        assert _nrefs(case.filled(average, [batch])) == expected
+
+
+@each_case_and_average
+def test_nrefs_are_those_of_all_batches_that_were_counted(case: Case, average: str):
+    metric = case.make(average)
+    for batch, expected in zip(case.batches, NREFS_SO_FAR, strict=True):
+        metric.update(*batch)
+        assert _nrefs(metric) == expected
+
+
+@each_case_and_average
+def test_nrefs_are_those_of_all_batches_that_were_counted_and_scored(case: Case, average: str):
+    metric = case.make(average)
+    for batch, expected in zip(case.batches, NREFS_SO_FAR, strict=True):
+        metric(*batch)
+        assert _nrefs(metric) == expected
+
+
+@each_case_and_average
+def test_a_batch_without_a_segment_does_not_change_nrefs(case: Case, average: str):
+    metric = case.filled(average, case.batches[:1])
+    metric.update(*case.nothing)
+    assert _nrefs(metric) == "1-2"
+    with pytest.warns(UserWarning, match="^no segments were counted"):
+        metric(*case.nothing)
+    assert _nrefs(metric) == "1-2"
+
+
+def _loaded(saved: Any, case: Case, average: str) -> Any:
+    saved.persistent(True)
+    loaded = case.make(average)
+    loaded.load_state_dict(saved.state_dict())
+    return loaded
 
 
 @each_kind_of_state
-def test_nrefs_after_merging_copying_and_saving(case: Case, average: str):
-    saved, loaded = case.filled(average, case.batches[:1]), case.make(average)
-    saved.persistent(True)
-    loaded.load_state_dict(saved.state_dict())
-    for metric in (loaded, pickle.loads(pickle.dumps(saved)), copy.deepcopy(saved)):
-        assert metric.signature == saved.signature
-        metric.update(*case.batches[1])
-        assert _nrefs(metric) == "1-3"
-    for incoming in (saved, saved.metric_state):
-        merged, empty = case.filled(average, case.batches[1:2]), case.make(average)
-        empty.merge_state(merged)
-        merged.merge_state(case.make(average))
-        assert _nrefs(empty) == _nrefs(merged) == "3"
-        merged.merge_state(incoming)
-        assert _nrefs(merged) == "1-3"
+def test_a_loaded_metric_goes_on_with_the_nrefs_that_were_saved(case: Case, average: str):
+    saved = case.filled(average, case.batches[:1])
+    loaded = _loaded(saved, case, average)
+    assert loaded.signature == saved.signature
+    loaded.update(*case.batches[1])
+    assert _nrefs(loaded) == "1-3"
+
+
+@each_kind_of_state
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, lambda metric: pickle.loads(pickle.dumps(metric))], ids=["copy", "pickle"]
+)
+def test_a_copy_goes_on_with_the_nrefs_of_the_metric(case: Case, average: str, copied: Any):
+    metric = case.filled(average, case.batches[:1])
+    copy_of_metric = copied(metric)
+    assert copy_of_metric.signature == metric.signature
+    copy_of_metric.update(*case.batches[1])
+    assert _nrefs(copy_of_metric) == "1-3"
+    assert _nrefs(metric) == "1-2"
+
+
+@each_kind_of_state
+def test_nrefs_of_a_merged_metric_are_those_of_both(case: Case, average: str):
+    metric = case.filled(average, case.batches[1:2])
+    assert _nrefs(metric) == "3"
+    metric.merge_state(case.filled(average, case.batches[:1]))
+    assert _nrefs(metric) == "1-3"
+
+
+@each_kind_of_state
+def test_nrefs_of_merged_states_are_those_of_both(case: Case, average: str):
+    metric = case.filled(average, case.batches[1:2])
+    metric.merge_state(case.filled(average, case.batches[:1]).metric_state)
+    assert _nrefs(metric) == "1-3"
+
+
+@each_kind_of_state
+def test_a_metric_without_a_segment_adds_no_nrefs_and_takes_those_of_another(case: Case, average: str):
+    metric = case.filled(average, case.batches[1:2])
+    metric.merge_state(case.make(average))
+    assert _nrefs(metric) == "3"
+    empty = case.make(average)
+    empty.merge_state(metric)
+    assert _nrefs(empty) == "3"
 
 
 @each_ignite_case
-def test_the_signature_of_ignite_is_that_of_the_torchmetrics_class(ignite_case: IgniteCase):
+def test_nrefs_of_ignite_are_those_of_all_batches_that_were_counted(ignite_case: IgniteCase):
     metric = ignite_case.make()
     assert _nrefs(metric) == "?"
-    for batch, expected in zip(ignite_case.batches, SEEN, strict=True):
+    for batch, expected in zip(ignite_case.batches, NREFS_SO_FAR, strict=True):
         metric.update(batch)
         assert _nrefs(metric) == expected
-    if ignite_case.case is not None:
-        assert metric.signature == ignite_case.case.filled(ignite_case.average).signature
     metric.reset()
     assert _nrefs(metric) == "?"
+
+
+@each_of_both_frameworks
+def test_the_signature_of_ignite_is_that_of_the_torchmetrics_class(ignite_case: IgniteCase):
+    assert ignite_case.case is not None
+    assert ignite_case.filled().signature == ignite_case.case.filled(ignite_case.average).signature
 
 
 def test_callables_are_told_apart_by_name_and_fixed_arguments():

@@ -1,6 +1,6 @@
 """The table of all metrics for ignite: those of metrics/cases.py, and those that are ignite's alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,7 +80,17 @@ IGNITE_CASES = (
 )
 IGNITE_KINDS_OF_STATE = [one for one in IGNITE_CASES if one.name in (*KINDS_OF_STATE, "Rouge-text")]
 each_kind_of_state = pytest.mark.parametrize("ignite_case", IGNITE_KINDS_OF_STATE, ids=lambda one: one.name)
-each_ignite_case = pytest.mark.parametrize(
-    "ignite_case",
-    [pytest.param(one, id=one.name, marks=() if one.is_default else pytest.mark.slow) for one in IGNITE_CASES],
-)
+
+
+def named_ignite_cases(choose: Callable[[IgniteCase], bool] = lambda one: True) -> list[Any]:
+    """The rows that are chosen, as parameters of a test."""
+    return [
+        pytest.param(one, id=one.name, marks=() if one.is_default else pytest.mark.slow)
+        for one in IGNITE_CASES
+        if choose(one)
+    ]
+
+
+each_ignite_case = pytest.mark.parametrize("ignite_case", named_ignite_cases())
+#: Without the classes that only ignite has.
+each_of_both_frameworks = pytest.mark.parametrize("ignite_case", named_ignite_cases(lambda one: one.case is not None))
