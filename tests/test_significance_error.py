@@ -78,7 +78,7 @@ def test_it_is_the_deviation_over_independent_test_sets(name: str, average: str)
         assert mean == pytest.approx(deviation, rel=0.05), value
 
 
-@pytest.mark.parametrize(("name", "peer"), [("bleu", BLEU()), ("chrf", CHRF())])
+@pytest.mark.parametrize(("name", "peer"), [pytest.param("bleu", BLEU(), marks=pytest.mark.slow), ("chrf", CHRF())])
 def test_it_is_that_of_a_plain_bootstrap_and_half_of_sacrebleus_half_width(name: str, peer: Any):
     metric = counted(METRICS[name])
     error = standard_error(metric)
@@ -94,6 +94,7 @@ def test_it_is_that_of_a_plain_bootstrap_and_half_of_sacrebleus_half_width(name:
     assert 3.92 * error == pytest.approx(values[f"{name}_high"].item() - values[f"{name}_low"].item(), rel=0.1)
 
 
+@pytest.mark.slow
 def test_it_is_the_deviation_of_the_draws_behind_the_interval():
     """The ends of the interval at every level are draws: their deviation, with ddof 1."""
     metric = counted(NgramOverlap, HYPOTHESES[:60], compute_with_cache=False)

@@ -78,13 +78,13 @@ STEPS: dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any], Any]] = {
 }
 
 
-#: Each has a way of its own through the code. The others are slow, because each compiles for a second.
-ALWAYS = {"Bleu of texts", "groups of padded ids", "ignite"}
+#: A metric of each framework. The others are slow, because each compiles for a second.
+BY_DEFAULT = {"Bleu of texts", "ignite"}
 
 
 @pytest.mark.usefixtures("compiling")
 @pytest.mark.parametrize(
-    "name", [name if name in ALWAYS else pytest.param(name, marks=pytest.mark.slow) for name in STEPS]
+    "name", [name if name in BY_DEFAULT else pytest.param(name, marks=pytest.mark.slow) for name in STEPS]
 )
 def test_a_compiled_step_counts_under_inference_mode_what_a_plain_one_does(name: str):
     make, step, batch = STEPS[name]
@@ -96,16 +96,9 @@ def test_a_compiled_step_counts_under_inference_mode_what_a_plain_one_does(name:
     torch.testing.assert_close(metric.compute(), plain.compute(), rtol=1e-12, atol=0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiling")
-@pytest.mark.parametrize(
-    "name",
-    [
-        "rouge_score",
-        pytest.param("bleu_score", marks=pytest.mark.slow),
-        pytest.param("chrf_score", marks=pytest.mark.slow),
-        pytest.param("ngram_overlap", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize("name", ["bleu_score", "rouge_score", "chrf_score", "ngram_overlap"])
 def test_a_compiled_function_scores_under_inference_mode_what_a_plain_one_does(name: str):
     function = getattr(functional, name)
     compiled = torch.compile(lambda: function(*TEXTS), backend="eager")
@@ -113,6 +106,7 @@ def test_a_compiled_function_scores_under_inference_mode_what_a_plain_one_does(n
         torch.testing.assert_close(compiled(), function(*TEXTS), rtol=1e-12, atol=0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiling")
 def test_a_compiled_step_records_nothing_of_texts_for_a_new_batch():
     counter = torch._dynamo.testing.CompileCounter()

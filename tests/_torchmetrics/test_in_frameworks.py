@@ -1,13 +1,12 @@
 """What torchmetrics and Lightning build on a metric: scripts, windows, and a real fit in every precision."""
 
 import pickle
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import pytest
 import torch
-from metrics.cases import CASES, FUNCTIONS, Batch, Case, assert_same, each_metric, joined, named_pairs
+from metrics.cases import CASES, FUNCTIONS, IDS, TEXT, Batch, Case, assert_same, each_metric, joined, named_pairs
 from metrics.trainers import Batches, LightningModule, callbacks, trainer
 from torchmetrics import MetricCollection
 from torchmetrics.metric import CompositionalMetric
@@ -18,13 +17,28 @@ from ngram_metrics.functional import bleu_score
 
 
 @each_metric
-def test_what_torchmetrics_asks_of_a_class(case: Case, average: str):
-    for metric in (case.make(average), case.metric):
-        assert metric.is_differentiable is False
-        # One update per forward, and merge_state, Running and Lightning work.
-        assert metric.full_state_update is False
-        assert metric.plot_lower_bound == 0
-        assert metric.higher_is_better
+def test_a_metric_is_not_differentiable(case: Case, average: str):
+    assert case.metric.is_differentiable is False
+    assert case.make(average).is_differentiable is False
+
+
+@each_metric
+def test_a_forward_updates_once(case: Case, average: str):
+    """And merge_state, Running and Lightning work."""
+    assert case.metric.full_state_update is False
+    assert case.make(average).full_state_update is False
+
+
+@each_metric
+def test_a_plot_begins_at_0(case: Case, average: str):
+    assert case.metric.plot_lower_bound == 0
+    assert case.make(average).plot_lower_bound == 0
+
+
+@each_metric
+def test_a_higher_score_is_better(case: Case, average: str):
+    assert case.metric.higher_is_better
+    assert case.make(average).higher_is_better
 
 
 @pytest.mark.filterwarnings("ignore:This property will be removed in 2.0.0:DeprecationWarning")
@@ -49,46 +63,91 @@ each_of_several_values = pytest.mark.parametrize(
 )
 
 
+def _check_windows_of_two(
+    running: Running, batches: Sequence[Batch], value_of: Callable[[Sequence[Batch]], Any]
+) -> None:
+    """Each call returns the value of its batch, and compute that of the last two."""
+    for index, batch in enumerate(batches):
+        assert_same(running(*batch), value_of([batch]))
+        assert_same(running.compute(), value_of(batches[max(0, index - 1) : index + 1]))
+
+
 @each_score_of_the_corpus
-def test_running(case: Case, average: str):
-    _check_running(case, average, case.make(average), lambda value: value)
+def test_a_running_metric_scores_the_last_two_batches(case: Case, average: str):
+    running = Running(case.make(average), window=2)
+    _check_windows_of_two(running, case.batches, lambda batches: case.value(average, batches))
 
 
 @each_of_several_values
-def test_running_of_one_value(case: Case, average: str):
+def test_a_running_value_scores_the_last_two_batches(case: Case, average: str):
     name = _name_of_value(case)
-    _check_running(case, average, case.make(average)[name], lambda value: value[name])
+    running = Running(case.make(average)[name], window=2)
+    _check_windows_of_two(running, case.batches, lambda batches: case.value(average, batches)[name])
 
 
-def _check_running(case: Case, average: str, metric: Any, value_of: Callable[[Any], Any]) -> None:
-    running = pickle.loads(pickle.dumps(Running(metric, window=2)))
-    for seen, batch in enumerate(case.batches, 1):
-        assert_same(running(*batch), value_of(case.value(average, [batch])))
-        assert_same(running.compute(), value_of(case.value(average, case.batches[max(0, seen - 2) : seen])))
+@each_score_of_the_corpus
+def test_a_running_metric_is_pickled(case: Case, average: str):
+    running = pickle.loads(pickle.dumps(Running(case.make(average), window=2)))
+    _check_windows_of_two(running, case.batches, lambda batches: case.value(average, batches))
+
+
+@each_of_several_values
+def test_a_running_value_is_pickled(case: Case, average: str):
+    name = _name_of_value(case)
+    running = pickle.loads(pickle.dumps(Running(case.make(average)[name], window=2)))
+    _check_windows_of_two(running, case.batches, lambda batches: case.value(average, batches)[name])
+
+
+@each_score_of_the_corpus
+def test_a_running_metric_counts_again_after_a_cast_and_a_reset(case: Case, average: str):
+    running = Running(case.make(average), window=2)
+    running.update(*case.batches[1])
     running.half().reset()
     running.update(*case.batches[0])
-    assert_same(running.compute(), value_of(case.value(average, case.batches[:1])))
+    assert_same(running.compute(), case.value(average, case.batches[:1]))
 
 
 @each_of_several_values
-def test_one_value_is_merged_and_changed_in_place(case: Case, average: str):
+def test_a_running_value_counts_again_after_a_cast_and_a_reset(case: Case, average: str):
     name = _name_of_value(case)
-    first, second = (case.filled(average, [batch])[name] for batch in case.batches[:2])
-    assert hash(first) == hash(first)
-    assert first.state_dict() == {}
+    running = Running(case.make(average)[name], window=2)
+    running.update(*case.batches[1])
+    running.half().reset()
+    running.update(*case.batches[0])
+    assert_same(running.compute(), case.value(average, case.batches[:1])[name])
+
+
+@each_of_several_values
+def test_one_value_has_a_hash_and_no_state_to_save(case: Case, average: str):
+    value = case.filled(average, case.batches[:1])[_name_of_value(case)]
+    assert hash(value) == hash(value)
+    assert value.state_dict() == {}
+
+
+@each_of_several_values
+def test_one_value_is_merged(case: Case, average: str):
+    name = _name_of_value(case)
+    first = case.filled(average, case.batches[:1])[name]
+    second = case.filled(average, case.batches[1:2])[name]
     first.merge_state(second)
     assert_same(first.compute(), case.value(average, case.batches[:2])[name])
-    value = first(*case.batches[2])
-    value.mul_(100)
-    assert_same(first._forward_cache, case.value(average, case.batches[2:3])[name])
+
+
+@each_of_several_values
+def test_changing_a_returned_value_in_place_does_not_change_what_is_kept(case: Case, average: str):
+    name = _name_of_value(case)
+    metric = case.make(average)[name]
+    metric(*case.batches[2]).mul_(100)
+    assert_same(metric._forward_cache, case.value(average, case.batches[2:3])[name])
 
 
 def test_one_value_of_other_settings_is_not_merged():
-    first, second = (ROUGEScore(use_stemmer=stems)["rougeL_fmeasure"] for stems in (False, True))
-    for metric in (first, second):
+    plain = ROUGEScore(use_stemmer=False)["rougeL_fmeasure"]
+    of_stems = ROUGEScore(use_stemmer=True)["rougeL_fmeasure"]
+    for metric in (plain, of_stems):
         metric.update(["the cats sat"], ["the cat sat"])
     with pytest.raises(ValueError, match="whose settings differ from this ROUGEScore"):
-        first.merge_state(second)
+        plain.merge_state(of_stems)
 
 
 def test_equal_compositions_count_by_themselves_in_a_collection():
@@ -101,32 +160,47 @@ def test_equal_compositions_count_by_themselves_in_a_collection():
     assert len(metrics.compute_groups) == 3
 
 
-def test_arithmetic_is_torchmetrics_own():
-    """It has no states of its own, so it cannot be merged, and ``Running`` refuses it."""
+BATCH = ["the cat sat on the mat"], ["the cat sat on a mat"]
+
+
+def test_arithmetic_with_a_metric_is_torchmetrics_own():
     metric = 100 * Bleu()
     assert type(metric) is CompositionalMetric
-    batch = ["the cat sat on the mat"], ["the cat sat on a mat"]
-    expected = 100 * bleu_score(*batch)
-    assert metric(*batch) == expected == metric.compute()
+    assert metric(*BATCH) == 100 * bleu_score(*BATCH)
+    assert metric.compute() == 100 * bleu_score(*BATCH)
+
+
+def test_arithmetic_with_a_metric_counts_again_after_a_reset():
+    metric = 100 * Bleu()
+    metric.update(["a"], ["b"])
     metric.reset()
-    metric.update(*batch)
-    assert metric.compute() == expected
+    metric.update(*BATCH)
+    assert metric.compute() == 100 * bleu_score(*BATCH)
+
+
+def test_arithmetic_has_no_states_of_its_own_to_merge_or_to_take_back():
+    metric = 100 * Bleu()
     with pytest.raises(ValueError, match="full_state_update"):
         Running(metric, window=2)
     with pytest.raises(RuntimeError, match="``merge_state`` is not supported"):
         metric.merge_state(100 * Bleu())
 
 
-#: Metrics of one value on one kind of input go into one collection: Lightning logs numbers.
-KINDS: dict[str, list[Case]] = {
-    kind: [case for case in CASES if case.batches is CASES[first].batches and "confidence" not in case.options]
-    for kind, first in (("text", 0), ("ids", 1))
-}
+def _cases_of(batches: Any) -> list[Case]:
+    """The metrics of one value on one kind of input, which go into one collection: Lightning logs numbers."""
+    return [case for case in CASES if case.batches is batches and "confidence" not in case.options]
+
+
+KINDS = {"text": _cases_of(TEXT), "ids": _cases_of(IDS)}
 
 
 def _collection(kind: str) -> MetricCollection:
-    pairs = [(case, average) for case in KINDS[kind] for average in case.averages if average != "none"]
-    return MetricCollection({f"{case.name}-{average}": case.make(average) for case, average in pairs})
+    metrics = {}
+    for case in KINDS[kind]:
+        for average in case.averages:
+            if average != "none":
+                metrics[f"{case.name}-{average}"] = case.make(average)
+    return MetricCollection(metrics)
 
 
 def _expected(kind: str, batches: tuple[Batch, ...]) -> dict[str, Any]:
@@ -144,7 +218,8 @@ class _Model(LightningModule):
     def __init__(self, kind: str) -> None:
         super().__init__()
         self.layer = torch.nn.Linear(4, 1)
-        self.metrics, self.alone = _collection(kind), KINDS[kind][0].make("macro")
+        self.metrics = _collection(kind)
+        self.alone = KINDS[kind][0].make("macro")
         self.grouped = GroupedMetric(KINDS[kind][0].make("macro"), LANGUAGES)
         self.values: list[dict[str, torch.Tensor]] = []
         self.dtypes: list[torch.dtype] = []
@@ -164,29 +239,66 @@ class _Model(LightningModule):
         self.log("alone", self.alone, on_step=False, on_epoch=True, batch_size=1)
 
     def on_validation_epoch_end(self) -> None:
-        self.values.append({name: value.clone() for name, value in self.metrics.compute().items()})
+        values = {name: value.clone() for name, value in self.metrics.compute().items()}
+        self.values.append(values)
         self.metrics.reset()
-        self.log_dict({**self.values[-1], **self.grouped.compute()})
+        self.log_dict({**values, **self.grouped.compute()})
         self.grouped.reset()
 
 
-@pytest.mark.parametrize(("kind", "precision"), [("text", "bf16-mixed"), ("ids", "bf16-true")])
-def test_every_validation_epoch_of_a_fit_logs_the_exact_values(kind: str, precision: str, tmp_path: Path):
-    """Of each language too, though no batch has both."""
-    model, batches, case = _Model(kind), KINDS[kind][0].batches, KINDS[kind][0]
-    stopping = callbacks.EarlyStopping(monitor="bleu_mean", mode="max", patience=1)
-    fitting = trainer(tmp_path, precision=precision, max_epochs=9, num_sanity_val_steps=1, callbacks=[stopping])
-    fitting.fit(model, Batches([torch.ones(2, 4)]), Batches(batches))
-    assert set(model.dtypes) == {torch.bfloat16}
+class Fit(NamedTuple):
+    """A fit of two epochs after a sanity check of one batch, which stopped because the values stayed the same."""
 
-    sanity, first, second = model.values
-    assert_same(sanity, _expected(kind, batches[:1]))
-    assert_same(first, _expected(kind, batches))
-    assert_same(second, first)
-    alone, of_languages = case.value("macro"), [case.value("macro", batches[start::2]) for start in range(2)]
-    grouped = {"mean": sum(of_languages) / 2, "all": alone, **dict(zip(LANGUAGES, of_languages, strict=True))}
-    expected = {**first, "alone": alone, **{f"bleu_{name}": value for name, value in grouped.items()}}
-    assert {name: float(value) for name, value in fitting.callback_metrics.items()} == pytest.approx(
-        {name: float(value) for name, value in expected.items()}, abs=1e-6
+    kind: str
+    case: Case
+    model: _Model
+    logged: dict[str, float]
+    stopping: Any
+
+
+@pytest.fixture(scope="module", params=[("text", "bf16-mixed"), ("ids", "bf16-true")], ids="-".join)
+def fit(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Fit:
+    kind, precision = request.param
+    case = KINDS[kind][0]
+    model = _Model(kind)
+    stopping = callbacks.EarlyStopping(monitor="bleu_mean", mode="max", patience=1)
+    fitting = trainer(
+        tmp_path_factory.mktemp("fit"), precision=precision, max_epochs=9, num_sanity_val_steps=1, callbacks=[stopping]
     )
-    assert stopping.best_score.item() == pytest.approx(float(grouped["mean"]), abs=1e-6)
+    fitting.fit(model, Batches([torch.ones(2, 4)]), Batches(case.batches))
+    logged = {name: float(value) for name, value in fitting.callback_metrics.items()}
+    return Fit(kind, case, model, logged, stopping)
+
+
+def test_the_fit_is_in_bfloat16(fit: Fit):
+    assert set(fit.model.dtypes) == {torch.bfloat16}
+
+
+def test_every_validation_epoch_of_a_fit_has_the_exact_values(fit: Fit):
+    sanity, first, second = fit.model.values
+    assert_same(sanity, _expected(fit.kind, fit.case.batches[:1]))
+    assert_same(first, _expected(fit.kind, fit.case.batches))
+    assert_same(second, _expected(fit.kind, fit.case.batches))
+
+
+def test_a_fit_logs_the_values_of_a_collection(fit: Fit):
+    for name, value in fit.model.values[-1].items():
+        assert fit.logged[name] == pytest.approx(float(value), abs=1e-6)
+
+
+def test_a_fit_logs_the_value_of_a_metric_at_the_end_of_the_epoch(fit: Fit):
+    assert fit.logged["alone"] == pytest.approx(float(fit.case.value("macro")), abs=1e-6)
+
+
+def test_a_fit_logs_the_value_of_each_language_though_no_batch_has_both(fit: Fit):
+    german = float(fit.case.value("macro", fit.case.batches[0::2]))
+    french = float(fit.case.value("macro", fit.case.batches[1::2]))
+    assert fit.logged["bleu_de"] == pytest.approx(german, abs=1e-6)
+    assert fit.logged["bleu_fr"] == pytest.approx(french, abs=1e-6)
+    assert fit.logged["bleu_mean"] == pytest.approx((german + french) / 2, abs=1e-6)
+    assert fit.logged["bleu_all"] == pytest.approx(float(fit.case.value("macro")), abs=1e-6)
+
+
+def test_early_stopping_monitors_the_mean_of_the_languages(fit: Fit):
+    assert fit.stopping.best_score.item() == pytest.approx(fit.logged["bleu_mean"], abs=1e-6)
+    assert fit.stopping.stopped_epoch == 1

@@ -129,10 +129,9 @@ REWARDS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {**SMALL, "samples": 2, "references": None},
     ),
 }
-#: The others are compiled if slow tests run too.
-BY_DEFAULT = ("Bleu", "samples")
+#: BLEU is compiled by default, the others if slow tests run too.
 each_reward = pytest.mark.parametrize(
-    "reward", [pytest.param(name, marks=() if name in BY_DEFAULT else pytest.mark.slow) for name in REWARDS]
+    "reward", [pytest.param(name, marks=() if name == "Bleu" else pytest.mark.slow) for name in REWARDS]
 )
 
 

@@ -57,7 +57,9 @@ def test_the_axis_is_as_narrow_as_the_scores_and_their_intervals():
     assert (left, right) == (pytest.approx(59.85), pytest.approx(63.15))
 
 
-@pytest.mark.parametrize("count", [1, 4, 12, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "count", [1, 4, pytest.param(12, marks=pytest.mark.slow), pytest.param(40, marks=pytest.mark.slow)]
+)
 def test_names_cover_neither_scores_nor_one_another(count: int):
     """Also where many curves end at one point."""
     curves = [Curve(f"rouge{index}_fmeasure", [0.5, 0.5 + 0.001 * (index % 3)]) for index in range(count)]

@@ -123,7 +123,8 @@ def test_chunks_do_not_change_the_counts(seed, references):
     assert count("numpy", batch, 4) == oracles.match_rows(batch, 4)
 
 
-@pytest.mark.parametrize("references", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("references", [1, 2])
 @both_engines
 def test_one_giant_document(engine, references):
     draw = random.Random(0)

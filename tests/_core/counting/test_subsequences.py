@@ -115,6 +115,7 @@ def test_several_chunks_of_pairs_stand_in_order():
     assert lengths.tolist() == [width - number for number in missing]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiling")
 def test_padded_tokens_of_several_words_compile_in_one_graph():
     hypothesis, reference = [0, 1] * 30, [1, 0, 0] * 20

@@ -48,19 +48,9 @@ OUTSIDE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiling")
-@pytest.mark.parametrize(
-    "name",
-    [
-        "Bleu of text",
-        pytest.param("ChrF of text", marks=pytest.mark.slow),
-        pytest.param("ROUGEScore of text", marks=pytest.mark.slow),
-        pytest.param("Bleu of lists", marks=pytest.mark.slow),
-        pytest.param("NgramOverlap of lists", marks=pytest.mark.slow),
-        pytest.param("Bleu of rows beside lists", marks=pytest.mark.slow),
-        pytest.param("ROUGEScore of summaries", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize("name", OUTSIDE)
 def test_a_compiled_step_counts_outside_of_its_graph_what_numpy_counts(name: str):
     make, options, batch = OUTSIDE[name]
     metric, eager = make(**options), make(**options)

@@ -380,8 +380,15 @@ def test_tokens_that_are_words_are_refused(preds, target, words):
 
 @pytest.mark.parametrize(
     ("reader", "document"),
-    [(WordReader(), torch.arange(6)), (RougeReader(use_stemmer=True, tokenizer=str.split), "the cats sat there")],
-    ids=["1-D tensors", "stems of a tokenizer's words"],
+    [
+        pytest.param(WordReader(), torch.arange(6), id="1-D tensors"),
+        pytest.param(
+            RougeReader(use_stemmer=True, tokenizer=str.split),
+            "the cats sat there",
+            id="stems of a tokenizer's words",
+            marks=pytest.mark.slow,
+        ),
+    ],
 )
 def test_reading_takes_linear_time(reader, document):
     def cpu_time(segments):
