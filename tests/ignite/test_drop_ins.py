@@ -1,8 +1,8 @@
 """Bleu, Rouge, RougeN and RougeL are drop-ins: what ignite's own do, they do, but for a str, which is text."""
 
-import functools
 import inspect
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -64,11 +64,6 @@ def _both(name: str, **options: Any) -> tuple[Any, Any]:
     return getattr(ours, name)(**options), getattr(peers, name)(**options)
 
 
-def _errors(call: Callable[[Any], Any], *both: Any) -> list[tuple[type, str]]:
-    """The errors of a call with ours and with ignite's."""
-    return [_error(functools.partial(call, one)) for one in both]
-
-
 def _value(metric: Any, batches: Sequence[Any]) -> Any:
     for batch in batches:
         metric.update(batch)
@@ -89,30 +84,48 @@ def _same(mine: Any, theirs: Any) -> None:
         assert float(mine) == pytest.approx(float(theirs), rel=1e-6, abs=1e-12)
 
 
-def _kept(rows: list[Any], make: Callable[[list[int]], Any]) -> Any:
-    """Rows without their padding, and without those of padding alone."""
+def _without_padding(rows: list[Any], make: Callable[[list[int]], Any]) -> Any:
+    """Rows, however nested, without their padding, and without those of padding alone."""
     if isinstance(rows[0], int):
         return make([row for row in rows if row > 0])
-    return [kept for kept in (_kept(row, make) for row in rows) if len(kept)]
+    inner = [_without_padding(row, make) for row in rows]
+    return [row for row in inner if len(row) > 0]
 
 
 # The constructor
 
 
+def _parameters(package: ModuleType, name: str) -> list[inspect.Parameter]:
+    return list(inspect.signature(getattr(package, name)).parameters.values())
+
+
 @each_class
 def test_the_parameters_begin_with_those_of_ignite(name: str):
-    mine, theirs = (list(inspect.signature(getattr(package, name)).parameters.values()) for package in (ours, peers))
-    for parameter, peer in zip(mine, theirs, strict=False):
-        assert (parameter.name, parameter.kind) == (peer.name, peer.kind)
-        if peer.name == "output_transform":
-            assert parameter.default("anything") == "anything"
+    of_ignite = [(parameter.name, parameter.kind) for parameter in _parameters(peers, name)]
+    of_ours = [(parameter.name, parameter.kind) for parameter in _parameters(ours, name)]
+    assert of_ours[: len(of_ignite)] == of_ignite
+
+
+@each_class
+def test_the_defaults_are_those_of_ignite(name: str):
+    defaults = {parameter.name: parameter.default for parameter in _parameters(ours, name)}
+    for parameter in _parameters(peers, name):
+        if parameter.name == "output_transform":  # a function of each package, which returns what it is given
+            assert defaults["output_transform"]("anything") == "anything"
         else:
-            assert parameter.default == peer.default
-    rest = mine[len(theirs) :]
-    first, second, *of_bleu, last = (parameter.name for parameter in rest)
-    assert (first, second, last) == ("pad_id", "tokenizer", "metrics_result_mode")
-    assert name == "Bleu" or of_bleu == []
-    assert {parameter.kind for parameter in rest} == {inspect.Parameter.KEYWORD_ONLY}
+            assert defaults[parameter.name] == parameter.default
+
+
+@each_class
+def test_parameters_that_ignite_does_not_have_are_keywords(name: str):
+    added = _parameters(ours, name)[len(_parameters(peers, name)) :]
+    assert {parameter.kind for parameter in added} == {inspect.Parameter.KEYWORD_ONLY}
+
+
+@pytest.mark.parametrize("name", ROUGE)
+def test_rouge_has_three_parameters_that_ignite_does_not_have(name: str):
+    added = _parameters(ours, name)[len(_parameters(peers, name)) :]
+    assert [parameter.name for parameter in added] == ["pad_id", "tokenizer", "metrics_result_mode"]
 
 
 @pytest.mark.parametrize(
@@ -135,8 +148,7 @@ def test_the_parameters_begin_with_those_of_ignite(name: str):
     ids=str,
 )
 def test_wrong_arguments_get_the_words_of_ignite(name: str, arguments: dict[str, Any]):
-    mine, theirs = _errors(lambda module: getattr(module, name)(**arguments), ours, peers)
-    assert mine == theirs
+    assert _error(lambda: getattr(ours, name)(**arguments)) == _error(lambda: getattr(peers, name)(**arguments))
 
 
 @pytest.mark.parametrize("name", ROUGE)
@@ -150,7 +162,8 @@ def test_an_alpha_that_is_no_number_is_an_error_in_words(name: str):
 )
 def test_an_unknown_smoothing_gets_the_words_of_ignite_and_more_names(arguments: dict[str, Any]):
     """It is looked at before the average, as in ignite."""
-    (mine, words), (theirs, of_ignite) = _errors(lambda module: module.Bleu(**arguments), ours, peers)
+    mine, words = _error(lambda: ours.Bleu(**arguments))
+    theirs, of_ignite = _error(lambda: peers.Bleu(**arguments))
     names, found = of_ignite.split("], got: ")
     assert mine is theirs
     assert words.startswith(f"{names}, ")
@@ -163,7 +176,8 @@ def test_an_unknown_smoothing_gets_the_words_of_ignite_and_more_names(arguments:
 )
 def test_an_unknown_average_is_told_the_averages_that_there_are(arguments: dict[str, Any]):
     """ignite has no average none, and says so where ours takes it."""
-    (mine, words), (theirs, _) = _errors(lambda module: module.Bleu(**arguments), ours, peers)
+    mine, words = _error(lambda: ours.Bleu(**arguments))
+    theirs, _ = _error(lambda: peers.Bleu(**arguments))
     assert mine is theirs
     assert words.startswith(f"unknown average {arguments['average']!r}: expected one of ['micro', 'macro', 'none']")
 
@@ -176,8 +190,8 @@ def test_an_unknown_average_is_told_the_averages_that_there_are(arguments: dict[
 def test_rouge_is_that_of_ignite(multiref: str, alpha: float, several: Any):
     batched = [([hypothesis for hypothesis, _ in batch], [references for _, references in batch]) for batch in several]
     for name, options in (("Rouge", {"variants": ["L", 1, 2, 4]}), ("RougeN", {"ngram": 3}), ("RougeL", {})):
-        mine, theirs = (_value(metric, batched) for metric in _both(name, multiref=multiref, alpha=alpha, **options))
-        _same(mine, theirs)
+        mine, theirs = _both(name, multiref=multiref, alpha=alpha, **options)
+        _same(_value(mine, batched), _value(theirs, batched))
 
 
 @each_multiref
@@ -185,10 +199,14 @@ def test_rouge_is_that_of_ignite(multiref: str, alpha: float, several: Any):
     "variants", [None, [], ["L"], [1], [2, "L", 1], ("L", 9, 3), [1, 1, "L", "L"], [12], "L"], ids=str
 )
 def test_every_choice_of_variants_gives_the_keys_of_ignite_in_its_order(variants: Any, multiref: str):
-    mine, theirs = (_value(metric, TOKENS) for metric in _both("Rouge", variants=variants, multiref=multiref))
-    _same(mine, theirs)
-    assert type(mine) is dict
-    assert {type(value) for value in mine.values()} == {float}
+    mine, theirs = _both("Rouge", variants=variants, multiref=multiref)
+    _same(_value(mine, TOKENS), _value(theirs, TOKENS))
+
+
+def test_rouge_computes_a_dict_of_floats():
+    value = _value(ours.Rouge(), TOKENS)
+    assert type(value) is dict
+    assert {type(score) for score in value.values()} == {float}
 
 
 @each_setting
@@ -196,10 +214,20 @@ def test_a_str_is_text(name: str, options: dict[str, Any]):
     """The one deliberate difference: ignite reads a str as its characters."""
     make = getattr(ours, name)
     assert_same(_value(make(**options), TEXT), _value(make(**options), TOKENS))
-    _same(_value(make(tokenizer=list, **options), TEXT), _value(getattr(peers, name)(**options), TEXT))
-    segment = "the cat sat on the mat"
-    value = _value(make(**options), [(segment, [segment, "x"])])
-    assert (max(value.values()) if isinstance(value, dict) else value) > 0
+
+
+@each_setting
+def test_the_tokenizer_list_reads_a_str_as_ignite_does(name: str, options: dict[str, Any]):
+    mine = getattr(ours, name)(tokenizer=list, **options)
+    theirs = getattr(peers, name)(**options)
+    _same(_value(mine, TEXT), _value(theirs, TEXT))
+
+
+@each_setting
+def test_one_text_is_a_segment(name: str, options: dict[str, Any]):
+    text = "the cat sat on the mat"
+    alone = _value(getattr(ours, name)(**options), [(text, [text, "x"])])
+    assert_same(alone, _value(getattr(ours, name)(**options), [([text], [[text, "x"]])]))
 
 
 def test_text_is_split_at_blanks_and_not_changed():
@@ -210,50 +238,74 @@ def test_text_is_split_at_blanks_and_not_changed():
 
 
 @each_setting
-def test_ids_count_as_their_tokens_in_every_form(name: str, options: dict[str, Any]):
-    expected = _value(getattr(peers, name)(**options), TOKENS)
-    for make in (list, torch.tensor):
-        form = [tuple(_kept(side.tolist(), make) for side in batch) for batch in IDS]
-        _same(_value(getattr(ours, name)(**options), form), expected)
-    _same(_value(getattr(ours, name)(pad_id=(PADDING, IGNORED), **options), IDS), expected)
+@pytest.mark.parametrize("make", [list, torch.tensor])
+def test_ids_without_padding_count_as_their_tokens(name: str, options: dict[str, Any], make: Callable[..., Any]):
+    batches = [tuple(_without_padding(side.tolist(), make) for side in batch) for batch in IDS]
+    _same(_value(getattr(ours, name)(**options), batches), _value(getattr(peers, name)(**options), TOKENS))
+
+
+@each_setting
+def test_padded_ids_count_as_their_tokens(name: str, options: dict[str, Any]):
+    mine = getattr(ours, name)(pad_id=(PADDING, IGNORED), **options)
+    _same(_value(mine, IDS), _value(getattr(peers, name)(**options), TOKENS))
 
 
 # The life of a metric
 
 
-def test_unequal_numbers_get_the_words_of_ignite():
-    """ignite says so for micro Bleu alone; elsewhere it is silent and drops the rest."""
-    y_pred, y = TOKENS[0]
-    for batch in [(y_pred, y[:1]), (y_pred[:1], y), ([], y), (y_pred, [])]:
-        mine, theirs = _errors(lambda metric, batch=batch: metric.update(batch), *_both("Bleu", average="micro"))
-        assert mine == theirs
-        for name in ("Bleu", *ROUGE):
-            assert _error(lambda name=name, batch=batch: getattr(ours, name)().update(batch)) == theirs
+Y_PRED, Y = TOKENS[0]
+#: More hypotheses than references, fewer, and none of either.
+each_unequal_batch = pytest.mark.parametrize(
+    "batch", [(Y_PRED, Y[:1]), (Y_PRED[:1], Y), ([], Y), (Y_PRED, [])], ids=["2 and 1", "1 and 2", "0 and 2", "2 and 0"]
+)
+
+
+@each_unequal_batch
+def test_unequal_numbers_get_the_words_of_ignite(batch: Batch):
+    mine, theirs = _both("Bleu", average="micro")
+    assert _error(lambda: mine.update(batch)) == _error(lambda: theirs.update(batch))
+
+
+@each_unequal_batch
+@each_class
+def test_unequal_numbers_are_refused_where_ignite_drops_the_rest_in_silence(batch: Batch, name: str):
+    of_ignite = peers.Bleu(average="micro")
+    metric = getattr(ours, name)()
+    assert _error(lambda: metric.update(batch)) == _error(lambda: of_ignite.update(batch))
 
 
 @each_setting
 def test_an_engine_holds_what_it_holds_of_ignites(name: str, options: dict[str, Any]):
-    mine, theirs = (_run(metric, TOKENS) for metric in _both(name, **options))
-    assert list(mine) == list(theirs)
-    _same(mine.pop("value"), theirs.pop("value"))
-    _same(mine, theirs)
+    mine, theirs = _both(name, **options)
+    values, of_ignite = _run(mine, TOKENS), _run(theirs, TOKENS)
+    assert list(values) == list(of_ignite)
+    # A dict is there as a whole, and each of its values by itself.
+    _same(values.pop("value"), of_ignite.pop("value"))
+    _same(values, of_ignite)
+
+
+@each_setting
+def test_an_output_may_name_its_sides(name: str, options: dict[str, Any]):
+    mine, theirs = _both(name, **options)
     named = [{"y_pred": y_pred, "y": y} for y_pred, y in TOKENS]
-    _same(*(_run(metric, named)["value"] for metric in _both(name, **options)))
+    _same(_run(mine, named)["value"], _run(theirs, named)["value"])
 
 
-@pytest.mark.parametrize(
-    ("name", "call"),
-    [
-        # A side that an output lacks, a usage that there is not, and what is no saved state.
-        *(("Bleu", lambda metric, side=side: _run(metric, [{side: TOKENS[0][0]}])) for side in ("y", "y_pred")),
-        *(("Bleu", lambda metric, usage=usage: _run(metric, TOKENS, usage=usage)) for usage in ("unknown", 1)),
-        *(
-            (name, lambda metric, saved=saved: metric.load_state_dict(saved))
-            for name in ("Bleu", "RougeN", "RougeL")  # ignite's Rouge keeps metrics in a dict of its own
-            for saved in (1, [1], {}, {"a": 1}, {"a": 1, "b": 2})
-        ),
-    ],
-)
-def test_a_wrong_call_gets_the_words_of_ignite(name: str, call: Callable[[Any], Any]):
-    mine, theirs = _errors(call, *_both(name))
-    assert mine == theirs
+@pytest.mark.parametrize("side", ["y", "y_pred"])
+def test_an_output_that_lacks_a_side_gets_the_words_of_ignite(side: str):
+    mine, theirs = _both("Bleu")
+    output = {side: Y_PRED}
+    assert _error(lambda: _run(mine, [output])) == _error(lambda: _run(theirs, [output]))
+
+
+@pytest.mark.parametrize("usage", ["unknown", 1])
+def test_an_unknown_usage_gets_the_words_of_ignite(usage: Any):
+    mine, theirs = _both("Bleu")
+    assert _error(lambda: _run(mine, TOKENS, usage=usage)) == _error(lambda: _run(theirs, TOKENS, usage=usage))
+
+
+@pytest.mark.parametrize("name", ["Bleu", "RougeN", "RougeL"])  # ignite's Rouge keeps metrics in a dict of its own
+@pytest.mark.parametrize("saved", [1, [1], {}, {"a": 1}, {"a": 1, "b": 2}], ids=str)
+def test_what_is_no_saved_state_gets_the_words_of_ignite(name: str, saved: Any):
+    mine, theirs = _both(name)
+    assert _error(lambda: mine.load_state_dict(saved)) == _error(lambda: theirs.load_state_dict(saved))
