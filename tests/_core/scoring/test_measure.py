@@ -59,6 +59,10 @@ SCORERS |= {name: [entry.make()] for name, entry in REGISTRY.items() if not entr
 each_metric = pytest.mark.parametrize("scorers", SCORERS.values(), ids=SCORERS)
 #: Some settings of each metric.
 each_scorer = pytest.mark.parametrize("scorers", list(map(st.sampled_from, SCORERS.values())), ids=SCORERS)
+#: Means over references are scores, not counts.
+each_scorer_of_counts = pytest.mark.parametrize(
+    "scorers", [pytest.param(st.sampled_from(SCORERS[name]), id=name) for name in SCORERS if name != "mean rouge"]
+)
 
 # Few words in short texts of several lines: ties, repeats, orders without a match and without an n-gram all occur.
 texts = st.lists(st.sampled_from(["a ", "b ", "ab ", "(a", "\n"]), max_size=9).map("".join)
@@ -76,8 +80,8 @@ def with_averages(scorer):
 
 
 def score_by_average(scorer, batch):
-    """The scores as none, macro and, if the measure has counts, micro."""
-    return [one.score_batch(*apart(batch)) for one in with_averages(scorer)]
+    """The scores by average: of each segment and of the corpus."""
+    return {averaged.average: averaged.score_batch(*apart(batch)) for averaged in with_averages(scorer)}
 
 
 def subclasses(of):
@@ -95,95 +99,192 @@ def test_every_measure_is_tested_here():
 SIZES = [(5, 9, 3), pytest.param((700, 12, 4), marks=pytest.mark.slow), (3, 300, 2), (3, 300, 20_000)]
 
 
+def for_padded_ids(scorers):
+    """The scorers that count ids, with the padding of the tests."""
+    return [
+        replace(scorer, reader=replace(scorer.reader, pad_id=PADDING))
+        for scorer in scorers
+        if not getattr(scorer.reader, "words", False) and not getattr(scorer.reader, "whitespace", False)
+    ]
+
+
+def draw_batch(chance, size, references):
+    """Segments with up to so many references. The last is empty: all of its rows are padding."""
+    segments, longest, vocabulary = size
+
+    def document(shortest):
+        return [chance.randint(1, vocabulary) for _ in range(chance.randint(shortest, longest))]
+
+    # An empty reference among several cannot be told from a missing one in a padded tensor.
+    shortest = 0 if references == 1 else 1
+    batch = []
+    for _ in range(segments):
+        count = chance.randint(1, references)
+        batch.append((document(0), [document(shortest) for _ in range(count)]))
+    return [*batch, (document(0), [[]])]
+
+
 @each_metric
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @fewer(8)
 @given(data=st.data(), seed=st.integers(0, 10**6), references=st.sampled_from([1, 3]))
 def test_both_engines_count_and_score_the_same(scorers, size, data, seed, references):
     """NumPy and, on tensors of the CPU, the kernels for devices."""
-    for_ids = [one for one in scorers if not any(getattr(one.reader, name, False) for name in ("words", "whitespace"))]
-    scorer, draw = data.draw(st.sampled_from(for_ids)), random.Random(seed)
-    scorer = replace(scorer, reader=replace(scorer.reader, pad_id=PADDING))
-    segments, longest, vocabulary = size
-
-    def document(shortest):
-        return [draw.randint(1, vocabulary) for _ in range(draw.randint(shortest, longest))]
-
-    # An empty reference among several cannot be told from a missing one in a padded tensor.
-    counts = [draw.randint(1, references) for _ in range(segments)]
-    batch = [(document(0), [document(references // 2) for _ in range(count)]) for count in counts]
-    batch.append((document(0), [[]]))  # all of its rows are padding
+    scorer = data.draw(st.sampled_from(for_padded_ids(scorers)))
+    batch = draw_batch(random.Random(seed), size, references)
     in_numpy = scorer.count_batch(*apart(batch))
     with crossings():  # torch counts on a CPU too while something records its operations
         in_torch = scorer.count_batch(*padded(batch))
     assert in_torch.rows.numpy() == pytest.approx(in_numpy.rows, rel=1e-12, abs=0)
     assert in_torch.reference_range.tolist() == in_numpy.reference_range.tolist()
-    for one in with_averages(scorer):
-        tensors, arrays = one.score(one.add_up(in_torch)), one.score(one.add_up(in_numpy))
-        assert tensors.numpy() == pytest.approx(arrays, rel=1e-12, abs=0)
+    for averaged in with_averages(scorer):
+        score = averaged.score(averaged.add_up(in_torch))
+        expected = averaged.score(averaged.add_up(in_numpy))
+        assert score.numpy() == pytest.approx(expected, rel=1e-12, abs=0)
 
 
 @each_scorer
 @fewer(3)
 @given(data=st.data(), batch=batches)
-def test_segments_count_the_same_in_any_batch(scorers, data, batch):
+def test_a_segment_has_the_counts_and_the_score_in_a_batch_that_it_has_alone(scorers, data, batch):
     scorer = data.draw(scorers)
-    rows, scores = rows_of(scorer, batch), score_by_average(scorer, batch)
+    rows = rows_of(scorer, batch)
+    scores = score_by_average(scorer, batch)["none"]
     for index, segment in enumerate(batch):
         assert np.array_equal(rows_of(scorer, [segment]), rows[[index]])
-        assert all(
-            np.array_equal(score.ravel(), scores[0][index].ravel()) for score in score_by_average(scorer, [segment])
-        )
-    order = data.draw(st.permutations(range(len(batch))))
-    permuted = [batch[index] for index in order]
-    assert np.array_equal(rows_of(scorer, permuted), rows[order])
-    assert all(map(np.array_equal, score_by_average(scorer, permuted)[2:], scores[2:]))
-    if not scorer.measure.score_shape:  # ROUGE may choose another of tied references
-        turned = [(hypothesis, references[::-1]) for hypothesis, references in batch]
-        assert score_by_average(scorer, turned)[0] == pytest.approx(scores[0], rel=1e-10, abs=0)
+        for score in score_by_average(scorer, [segment]).values():
+            assert np.array_equal(score.ravel(), scores[index].ravel())
 
 
 @each_scorer
 @fewer(3)
 @given(data=st.data(), batch=batches)
-def test_micro_scores_the_sum_of_the_counts_and_macro_is_the_mean_of_the_scores(scorers, data, batch):
+def test_the_order_of_segments_does_not_change_their_counts_or_the_score_of_the_corpus(scorers, data, batch):
     scorer = data.draw(scorers)
-    rows, (each, mean, *of_sum) = rows_of(scorer, batch), score_by_average(scorer, batch)
-    assert rows.dtype == (np.int64 if scorer.measure.has_counts else np.float64)
-    assert np.array_equal(each, scorer.measure.score_rows(rows))
-    assert mean == pytest.approx(each.sum(0) / len(batch), rel=1e-15, abs=0)
-    for score in of_sum:
-        assert (score.dtype, score.shape) == (np.float64, scorer.measure.score_shape)
-        assert np.array_equal(score, scorer.measure.score_rows(rows.sum(0)))
+    order = data.draw(st.permutations(range(len(batch))))
+    permuted = [batch[index] for index in order]
+    assert np.array_equal(rows_of(scorer, permuted), rows_of(scorer, batch)[order])
+    if scorer.measure.has_counts:
+        micro = score_by_average(scorer, batch)["micro"]
+        assert np.array_equal(score_by_average(scorer, permuted)["micro"], micro)
+
+
+@pytest.mark.parametrize(
+    "scorers", [pytest.param(st.sampled_from(SCORERS[name]), id=name) for name in SCORERS if "rouge" not in name]
+)  # ROUGE may choose another of tied references
+@fewer(3)
+@given(data=st.data(), batch=batches)
+def test_the_order_of_references_does_not_change_a_score(scorers, data, batch):
+    scorer = data.draw(scorers)
+    turned = [(hypothesis, references[::-1]) for hypothesis, references in batch]
+    scores = score_by_average(scorer, batch)["none"]
+    assert score_by_average(scorer, turned)["none"] == pytest.approx(scores, rel=1e-10, abs=0)
 
 
 @each_scorer
 @fewer(3)
-@given(data=st.data(), batch=batches, shape=st.sampled_from([(), (1,), (2, 3), (0, 2), (2, 1, 2), (67,)]))
+@given(data=st.data(), batch=batches)
+def test_rows_are_counts_in_int64_or_scores_in_float64(scorers, data, batch):
+    scorer = data.draw(scorers)
+    rows = rows_of(scorer, batch)
+    assert rows.shape == (len(batch), scorer.measure.layout.row_width)
+    assert rows.dtype == (np.int64 if scorer.measure.has_counts else np.float64)
+
+
+@each_scorer
+@fewer(3)
+@given(data=st.data(), batch=batches)
+def test_macro_is_the_mean_of_the_scores_of_segments(scorers, data, batch):
+    scorer = data.draw(scorers)
+    scores = score_by_average(scorer, batch)
+    assert np.array_equal(scores["none"], scorer.measure.score_rows(rows_of(scorer, batch)))
+    assert scores["macro"] == pytest.approx(scores["none"].sum(0) / len(batch), rel=1e-15, abs=0)
+
+
+@each_scorer_of_counts
+@fewer(3)
+@given(data=st.data(), batch=batches)
+def test_micro_scores_the_sum_of_the_counts(scorers, data, batch):
+    scorer = data.draw(scorers)
+    score = score_by_average(scorer, batch)["micro"]
+    assert score.dtype == np.float64
+    assert score.shape == scorer.measure.score_shape
+    assert np.array_equal(score, scorer.measure.score_rows(rows_of(scorer, batch).sum(0)))
+
+
+@each_scorer
+@fewer(3)
+@given(data=st.data(), batch=batches)
+def test_rows_are_packed_as_they_were_before_they_were_unpacked(scorers, data, batch):
+    scorer = data.draw(scorers)
+    layout = scorer.measure.layout
+    rows = rows_of(scorer, batch)
+    assert np.array_equal(layout.pack(layout.unpack(rows)), rows)
+
+
+#: Leading shapes: one row, none, several axes, and more rows than a vector register holds.
+shapes = st.sampled_from([(), (1,), (2, 3), (0, 2), (2, 1, 2), (67,)])
+
+
+def in_shape(rows, shape):
+    """Rows of a batch again and again, in a leading shape."""
+    index = np.arange(math.prod(shape)) % len(rows)
+    return rows[index].reshape((*shape, rows.shape[-1]))
+
+
+def score_one_by_one(measure, rows):
+    """The scores of rows in a leading shape, each by itself."""
+    leading = rows.shape[:-1]
+    scores = [measure.score_rows(row) for row in rows.reshape(math.prod(leading), rows.shape[-1])]
+    return np.array(scores).reshape((*leading, *measure.score_shape))
+
+
+@each_scorer
+@fewer(3)
+@given(data=st.data(), batch=batches, shape=shapes)
 def test_a_row_scores_the_same_in_any_leading_shape(scorers, data, batch, shape):
     """To the last bit, also where the rows of an array are its columns in memory."""
     scorer = data.draw(scorers)
-    measure, rows = scorer.measure, rows_of(scorer, batch)
-    assert rows.shape == (len(batch), measure.layout.row_width)
-    assert np.array_equal(measure.layout.pack(measure.layout.unpack(rows)), rows)
-    index = np.arange(math.prod(shape)) % len(rows)
-    chosen = rows[index].reshape(*shape, rows.shape[-1])
-    expected = np.array([measure.score_rows(row) for row in rows])[index].reshape((*shape, *measure.score_shape))
-    for layout in (chosen, np.asfortranarray(chosen)):
-        scores = measure.score_rows(layout)
+    rows = in_shape(rows_of(scorer, batch), shape)
+    expected = score_one_by_one(scorer.measure, rows)
+    for in_memory in (rows, np.asfortranarray(rows)):
+        scores = scorer.measure.score_rows(in_memory)
         assert scores.dtype == np.float64
         assert np.array_equal(scores, expected)
-    scores = measure.score_rows(torch.from_numpy(chosen))
+
+
+@each_scorer
+@fewer(3)
+@given(data=st.data(), batch=batches, shape=shapes)
+def test_rows_of_torch_score_what_those_of_numpy_do(scorers, data, batch, shape):
+    scorer = data.draw(scorers)
+    rows = in_shape(rows_of(scorer, batch), shape)
+    scores = scorer.measure.score_rows(torch.from_numpy(rows))
     assert scores.dtype == torch.float64
-    assert scores.numpy() == pytest.approx(expected, rel=1e-12, abs=0)
-    assert ((expected >= 0) & (expected <= 1 + 1e-12)).all()
-    if measure.has_counts:
-        statistics = measure.layout.unpack(chosen)
-        parts = measure.parts(statistics)
-        assert list(parts)[-len(statistics) :] == list(statistics._fields)
-        for name, counts in statistics._asdict().items():
-            assert np.array_equal(parts[name], counts)
-        assert {part.shape[: len(shape)] for part in parts.values()} == {shape}
+    assert scores.numpy() == pytest.approx(score_one_by_one(scorer.measure, rows), rel=1e-12, abs=0)
+
+
+@each_scorer
+@fewer(3)
+@given(data=st.data(), batch=batches)
+def test_scores_are_from_0_to_1(scorers, data, batch):
+    for scores in score_by_average(data.draw(scorers), batch).values():
+        assert (scores >= 0).all()
+        assert (scores <= 1 + 1e-12).all()
+
+
+@each_scorer_of_counts
+@fewer(3)
+@given(data=st.data(), batch=batches, shape=shapes)
+def test_the_parts_of_a_score_end_with_its_counts(scorers, data, batch, shape):
+    scorer = data.draw(scorers)
+    statistics = scorer.measure.layout.unpack(in_shape(rows_of(scorer, batch), shape))
+    parts = scorer.measure.parts(statistics)
+    assert list(parts)[-len(statistics) :] == list(statistics._fields)
+    for name, counts in statistics._asdict().items():
+        assert np.array_equal(parts[name], counts)
+    for part in parts.values():
+        assert part.shape[: len(shape)] == shape
 
 
 @each_metric
@@ -192,28 +293,37 @@ def test_a_row_scores_the_same_in_any_leading_shape(scorers, data, batch, shape)
 def test_a_hypothesis_equal_to_its_reference_scores_1(scorers, letters):
     text = " ".join(letters)
     for scorer in scorers:
-        for scores in score_by_average(scorer, [(text, [text])]):
+        for scores in score_by_average(scorer, [(text, [text])]).values():
             assert scores == pytest.approx(np.ones_like(scores), rel=1e-10)
 
 
+#: Segments without a token, without one in the hypothesis or the references, and without a match.
+NOTHING = [("", [""]), ("", ["a"]), ("a", [""]), ("a", ["", ""]), ("aaaaa", ["bbbbb"])]
+
+
 @each_metric
-def test_an_empty_text_or_no_match_scores_0(scorers):
-    nothing = [("", [""]), ("", ["a"]), ("a", [""]), ("a", ["", ""]), ("aaaaa", ["bbbbb"])]
+@pytest.mark.parametrize("batch", [NOTHING, NOTHING[:3]], ids=["some without a match", "no text on one side"])
+def test_an_empty_text_or_no_match_scores_0(scorers, batch):
     for scorer in scorers:
         # Epsilon smoothing takes 0 / 0 for 1e-16.
         most = 1e-14 if getattr(scorer.measure, "eps_smoothing", False) else 0
-        for scores in (*score_by_average(scorer, nothing), *score_by_average(scorer, nothing[:3])):
-            assert ((scores >= 0) & (scores <= most)).all(), scorer
+        for scores in score_by_average(scorer, batch).values():
+            assert (scores >= 0).all(), scorer
+            assert (scores <= most).all(), scorer
+
+
+#: Smoothings that add to a count, which then weighs less beside a larger one.
+ADDING = ("add-k", "smooth2", "nltk_smooth2")
 
 
 @pytest.mark.parametrize("name", [name for name in SCORERS if name != "mean rouge"])  # means of scores are no counts
 def test_counts_past_the_exact_integers_of_float32_are_scored_exactly(name):
+    segment = ("a b c a b " * 3 + "d", ["a b c a b " * 3])
     for scorer in SCORERS[name]:
-        rows = rows_of(scorer, [("a b c a b " * 3 + "d", ["a b c a b " * 3])])
-        if getattr(scorer.measure, "smooth", "none") not in ("add-k", "smooth2", "nltk_smooth2"):  # add to a count
-            assert scorer.measure.score_rows(rows * (2**24 + 1)) == pytest.approx(
-                scorer.measure.score_rows(rows), rel=1e-14
-            )
+        if getattr(scorer.measure, "smooth", "none") not in ADDING:
+            rows = rows_of(scorer, [segment])
+            scores = scorer.measure.score_rows(rows)
+            assert scorer.measure.score_rows(rows * (2**24 + 1)) == pytest.approx(scores, rel=1e-14)
 
 
 SEGMENTS = [
@@ -245,7 +355,7 @@ COMPILED_BY_DEFAULT = ("rouge", "none", 0)
     ],
 )
 def test_every_variant_compiles_into_one_graph(scorer):
-    counted = scorer.count_batch(*apart(SEGMENTS))
+    counted = scorer.count_batch(*apart(SEGMENTS))  # an array, of which torch.compile takes a tensor
     counts = scorer.add_up(counted._replace(rows=torch.from_numpy(counted.rows)))
     compiled = torch.compile(scorer.score, fullgraph=True, backend="eager")
     assert compiled(counts).equal(scorer.score(counts))
