@@ -85,7 +85,9 @@ class ScoresCallback(Callback):
         details: bool = False,
     ) -> None:
         self.metrics = copy_metrics(metrics)
-        self.samples, self.outputs, self.details = samples, outputs, details
+        self.samples = samples
+        self.outputs = outputs
+        self.details = details
         self._has_warned_of_repeats = False
         self._made: dict[tuple[str, str], _Scored] = {}
         self._scored = [self._make("val", "")]  # raises for wrong arguments
@@ -146,8 +148,7 @@ class ScoresCallback(Callback):
                 # After a fit the weights may be those of another step, so other runs have folders of their own.
                 subfolder = "" if trainer.state.fn == "fit" else _stage(trainer)
                 outputs.write(trainer.global_step, (subfolder + suffix).strip("/"))
-                # The step that Lightning logs values with. Its own callbacks read it this way too.
-                step = trainer.fit_loop.epoch_loop._batches_that_stepped
+                step = _step_of_values(trainer)
                 for logger in trainer.loggers:
                     _write(logger, _stage(trainer), suffix, outputs, step)
 
@@ -162,6 +163,15 @@ class ScoresCallback(Callback):
             outputs = Outputs(named, Accumulator, self.samples, self.outputs, self.details)
             self._made[stage, suffix] = _Scored(suffix, metrics, outputs)
         return self._made[stage, suffix]
+
+
+def _step_of_values(trainer: Trainer) -> int:
+    """Return the step that Lightning logs values with.
+
+    It has no public name, and Lightning's own callbacks read it this way too. If a later version does not have it, the
+    samples get the number of optimizer steps instead, so they are one step after the values.
+    """
+    return getattr(trainer.fit_loop.epoch_loop, "_batches_that_stepped", trainer.global_step)
 
 
 def _write(logger: Any, stage: str, suffix: str, outputs: Outputs, step: int) -> None:

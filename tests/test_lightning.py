@@ -43,7 +43,9 @@ BATCHES = [[0, 1], [2, 3]]
 class Model(LightningModule):
     def __init__(self, returned: Any = None, has_sources: bool = False) -> None:
         super().__init__()
-        self.layer, self.returned, self.has_sources = torch.nn.Linear(4, 1), returned, has_sources
+        self.layer = torch.nn.Linear(4, 1)
+        self.returned = returned
+        self.has_sources = has_sources
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         return torch.optim.SGD(self.parameters(), lr=0.1)
@@ -52,10 +54,17 @@ class Model(LightningModule):
         return self.layer(batch).sum()
 
     def validation_step(self, batch: list[int], index: int, dataloader_idx: int = 0) -> Any:
+        if self.returned is not None:
+            return self.returned
         written = WRITTEN[(self.current_epoch + dataloader_idx) % 3]
-        found = {"preds": [written[n] for n in batch], "target": [REFERENCES[n] for n in batch], "loss": torch.ones(())}
-        found |= {"source": list(map(str, batch))} if self.has_sources else {}
-        return self.returned if self.returned is not None else found
+        output: dict[str, Any] = {
+            "preds": [written[segment] for segment in batch],
+            "target": [REFERENCES[segment] for segment in batch],
+            "loss": torch.ones(()),
+        }
+        if self.has_sources:
+            output["source"] = [str(segment) for segment in batch]
+        return output
 
     test_step = validation_step
 
@@ -72,10 +81,10 @@ def fit(folder: Path, callbacks: Sequence[Any], has_sources: bool = False, **opt
 
 
 def values_of(epoch: int) -> dict[str, float]:
-    sides, chrf = (WRITTEN[epoch], REFERENCES), ChrF(confidence=0.9)
-    chrf.update(*sides)
-    bleu = bleu_score(*sides)
-    return {"bleu": float(bleu), **{name: float(value) for name, value in chrf.compute().items()}}
+    chrf = ChrF(confidence=0.9)
+    chrf.update(WRITTEN[epoch], REFERENCES)
+    values = {"bleu": bleu_score(WRITTEN[epoch], REFERENCES), **chrf.compute()}
+    return {name: float(value) for name, value in values.items()}
 
 
 class Fit(NamedTuple):
@@ -352,6 +361,19 @@ def test_the_metrics_go_to_the_device_of_the_module():
     callback.on_validation_epoch_start(running, mock.Mock(device=torch.device("meta")))
     (scored,) = callback._scored
     assert {metric.device.type for metric in scored.metrics.values()} == {"meta"}
+
+
+def test_samples_get_the_optimizer_step_if_lightning_has_no_name_for_the_step_of_values():
+    comet = mock.create_autospec(loggers.CometLogger, instance=True)
+    comet.experiment = mock.create_autospec(Experiment, instance=True)
+    running = mock.Mock(testing=False, sanity_checking=False, num_val_batches=[1], loggers=[comet], global_step=7)
+    running.fit_loop.epoch_loop = object()
+    callback = scores(samples=1)
+    module = mock.Mock(device=torch.device("cpu"))
+    callback.on_validation_epoch_start(running, module)
+    callback.on_validation_batch_end(running, module, {"preds": WRITTEN[0], "target": REFERENCES}, None, 0)
+    callback.on_validation_epoch_end(running, module)
+    assert comet.experiment.log_text.call_args.kwargs["step"] == 7
 
 
 def test_wrong_arguments_are_refused_at_once():

@@ -55,7 +55,9 @@ class Evaluation:
     """
 
     def __init__(self, systems: CountsBySystem, outcome: Outcome, texts: Texts) -> None:
-        self._systems, self._outcome, self._texts = systems, outcome, texts
+        self._systems = systems
+        self._outcome = outcome
+        self._texts = texts
 
     @property
     def results(self) -> ResultsBySystem:

@@ -61,7 +61,9 @@ class Outputs:
             raise ValueError("metrics is empty: expected at least one metric")
         if samples < 0:
             raise ValueError(f"samples must be at least 0 (got: {samples})")
-        self._metrics, self._samples, self._folder = metrics, samples, folder
+        self._metrics = metrics
+        self._samples = samples
+        self._folder = folder
         self._has_details = checked_bool(details, "details")
         self.is_kept = samples > 0 or folder is not None
         refuse_equal_names(

@@ -87,7 +87,8 @@ class ComputeMetrics:
                 f"tokenizer is {type_name(tokenizer)}: expected a tokenizer of transformers, or None to score ids"
             )
         self.tokenizer = tokenizer
-        self.sources, self.groups = sources, groups
+        self.sources = sources
+        self.groups = groups
         self.metrics = copy_metrics(metrics)
         named = dict(self.metrics.items(keep_base=True, copy_state=False))
         for name, metric in named.items():

@@ -68,7 +68,8 @@ class ScoresHandler:
             )
         self.metrics: Mapping[str, Any] = metrics
         self.tag = tag
-        self._output_transform, self._step_transform = output_transform, global_step_transform
+        self._output_transform = output_transform
+        self._step_transform = global_step_transform
         self._outputs = Outputs(metrics, IgniteMetric, samples, outputs, details)
         self._has_warned_of_repeats = False
         refuse_shared_names(metrics)

@@ -314,6 +314,7 @@ class IgniteValue(Item, MetricsLambda):
     """One value of an ignite metric, such as ``rouge["rougeL_fmeasure"]``. Both share their counts."""
 
     def __init__(self, whole: IgniteMetric, value: str) -> None:
-        self.whole, self.value = whole, value
+        self.whole = whole
+        self.value = value
         super().__init__(operator.itemgetter(value))
         self.args = [whole]  # MetricsLambda.__init__ would reset it
