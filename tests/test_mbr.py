@@ -186,13 +186,16 @@ SIZES = {"several": ((110, 2, 0), (90, 60, 3)), "one": ((70, 3, 40), (1, 1, 1)),
 def test_large_groups_have_the_matches_of_counters(ngram, sizes):
     chance = random.Random(ngram)
     counts = SIZES.get(sizes, SIZES["several"])
-    hypotheses, references = ([drawn_documents(chance, size) for size in side] for side in counts)
+    hypothesis_counts, reference_counts = counts
+    hypotheses = [drawn_documents(chance, count) for count in hypothesis_counts]
+    references = [drawn_documents(chance, count) for count in reference_counts]
     hypotheses[0][5] = []
     if sizes == "the same":
         references = hypotheses
     found = mbr.pairwise(NgramOverlap(ngram=ngram), hypotheses, references)
-    for scores, *sides in zip(found, hypotheses, references, strict=True):
-        own, others = ([oracles.ngrams(document, ngram) for document in side] for side in sides)
+    for scores, of_group, references_of_group in zip(found, hypotheses, references, strict=True):
+        own = [oracles.ngrams(document, ngram) for document in of_group]
+        others = [oracles.ngrams(document, ngram) for document in references_of_group]
         expected = [[2 * (a & b).total() / max(1, a.total() + b.total()) for b in others] for a in own]
         assert scores.shape == (len(own), len(others))
         np.testing.assert_allclose(scores.numpy(), np.array(expected).reshape(scores.shape), rtol=0, atol=1e-15)
@@ -211,13 +214,20 @@ def as_text(case, ids):
 @fewer(6)
 @given(data=st.data(), count=st.integers(1, 3), height=st.integers(1, 3), width=st.integers(1, 3))
 def test_ids_score_as_the_texts_that_they_stand_for(case, data, count, height, width):
-    hypotheses, references = (
-        data.draw(st.lists(st.lists(ids, min_size=size, max_size=size), min_size=count, max_size=count))
-        for size in (height, width)
-    )
-    in_text = ([[as_text(case, document) for document in row] for row in side] for side in (hypotheses, references))
-    expected = expected_scores(case, *in_text)
-    own, others = (torch.tensor([with_gaps(row, 6) for row in side]) for side in (hypotheses, references))
+    def groups_of(size):
+        return st.lists(st.lists(ids, min_size=size, max_size=size), min_size=count, max_size=count)
+
+    def as_texts(groups):
+        return [[as_text(case, document) for document in group] for group in groups]
+
+    def as_tensor(groups):
+        return torch.tensor([with_gaps(group, 6) for group in groups])
+
+    hypotheses = data.draw(groups_of(height))
+    references = data.draw(groups_of(width))
+    expected = expected_scores(case, as_texts(hypotheses), as_texts(references))
+    own = as_tensor(hypotheses)
+    others = as_tensor(references)
     for sides in ((hypotheses, references), (own, others), (own.numpy(), references)):
         assert_scores(mbr.pairwise(case.metric, *sides), hypotheses, references, expected)
     assert mbr.pairwise(case.metric, own, own).equal(mbr.pairwise(case.metric, own, own.clone()))

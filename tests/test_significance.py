@@ -49,15 +49,17 @@ def counted(
     make: Callable[..., Any],
     outputs: Mapping[str, Sequence[str]] = OUTPUTS,
     references: Sequence[Any] = REFERENCES,
+    confidence: float | None = 0.95,
     **options: Any,
 ) -> dict[str, Any]:
     """A metric for each system, which has seen its output."""
-    systems = {name: make(**{"confidence": 0.95, **options}) for name in outputs}
+    systems = {name: make(confidence=confidence, **options) for name in outputs}
     for name, metric in systems.items():
         metric.update(outputs[name], references[: len(outputs[name])])
     return systems
 
 
+#: Our class and sacrebleu's.
 OF_SACREBLEU: dict[str, Any] = {"bleu": (Bleu, BLEU), "chrf": (ChrF, CHRF)}
 
 
@@ -66,7 +68,7 @@ OF_SACREBLEU: dict[str, Any] = {"bleu": (Bleu, BLEU), "chrf": (ChrF, CHRF)}
     [("bs", paired_bootstrap, 1000, {"alternative": "sacrebleu"}), ("ar", paired_approximate_randomization, 3000, {})],
     ids=TESTS,
 )
-@pytest.mark.parametrize("name", OF_SACREBLEU)
+@pytest.mark.parametrize("name", [pytest.param("bleu", marks=pytest.mark.slow), "chrf"])
 def test_p_values_means_and_intervals_are_sacrebleus_within_chance(
     name: str, kind: str, test: Callable[..., Any], draws: int, rule: dict[str, str]
 ):
@@ -220,17 +222,28 @@ def test_systems_that_cannot_be_compared_are_refused(test: Any, systems: Any, er
 )
 @each_test
 def test_wrong_options_are_refused(test: Any, options: dict[str, Any], error: type[Exception], words: str):
+    arguments = {"systems": SYSTEMS, "baseline": "base", **options}
     with pytest.raises(error, match=f"^{words}"):
-        test(**{"systems": SYSTEMS, "baseline": "base", **options})
+        test(**arguments)
+
+
+#: The fewest draws that each test takes.
+LEAST_DRAWS = {paired_bootstrap: 3, paired_approximate_randomization: 1}
 
 
 @pytest.mark.parametrize("draws", [0, "10"])
 @each_test
 def test_too_few_draws_are_refused(test: Any, draws: Any):
-    least = 3 if test is paired_bootstrap else 1
+    least = LEAST_DRAWS[test]
     with pytest.raises(ValueError, match=rf"must be an integer of at least {least} \(got: {draws!r}\)"):
         test(SYSTEMS, "base", draws)
-    assert test(SYSTEMS, "base", least, **({"confidence": 0.3} if least > 1 else {}))
+
+
+@each_test
+def test_the_fewest_draws_are_taken(test: Any):
+    # The ends of an interval of 30 % are two of three draws.
+    options = {"confidence": 0.3} if test is paired_bootstrap else {}
+    assert test(SYSTEMS, "base", LEAST_DRAWS[test], **options)
 
 
 def test_a_wrong_confidence_or_alternative_is_refused():

@@ -223,7 +223,7 @@ def test_a_missing_package_is_named(package: str, options: str, folder: Path, ca
     assert "pip install" in failing(capsys, "base.txt", "-r", "ref.txt", *options.split())
 
 
-@pytest.mark.parametrize("references", ["long.txt", "long.jsonl:refs"])
+@pytest.mark.parametrize("references", ["long.txt", pytest.param("long.jsonl:refs", marks=pytest.mark.slow)])
 def test_a_report_of_too_many_texts_is_refused_before_anything_is_scored(
     references: str, folder: Path, capsys, monkeypatch
 ):

@@ -68,7 +68,9 @@ def _flat(name: str, value: Any) -> dict[str, Any]:
 @each_metric_without_interval
 def test_metrics_of_other_settings_never_share_a_group(case: Case, average: str):
     """The first batch counts the same under all of them; the last one does not."""
-    changes = {"plain": {}, **{f"other{number}": change for number, change in enumerate(case.others)}}
+    changes: dict[str, Any] = {"plain": {}}
+    for number, change in enumerate(case.others):
+        changes[f"other{number}"] = change
     batches = [*case.batches, case.telling]
     collection = MetricCollection({name: case.make(average, **change) for name, change in changes.items()})
     groups, values = _run(collection, batches)

@@ -34,7 +34,8 @@ def take(batch: Batch, chosen: Sequence[bool]) -> Batch:
     if isinstance(batch[0], Tensor):
         mask = torch.tensor(chosen)
         return batch[0][mask], batch[1][mask]
-    preds, target = ([item for item, is_chosen in zip(side, chosen, strict=True) if is_chosen] for side in batch)
+    preds = [text for text, is_chosen in zip(batch[0], chosen, strict=True) if is_chosen]
+    target = [texts for texts, is_chosen in zip(batch[1], chosen, strict=True) if is_chosen]
     return preds, target
 
 
@@ -188,7 +189,10 @@ def test_samples_belong_to_the_group_of_their_segment():
     grouped = GroupedMetric(NgramOverlap(average="macro", pad_id=0), ["a", "b"])
     grouped.update(samples, references, ["a", "b"])
     assert {name: value.item() for name, value in grouped.compute().items()} == {
-        **{"ngram_overlap_a": 0.75, "ngram_overlap_b": 1.0, "ngram_overlap_mean": 0.875, "ngram_overlap_all": 0.875}
+        "ngram_overlap_a": 0.75,
+        "ngram_overlap_b": 1.0,
+        "ngram_overlap_mean": 0.875,
+        "ngram_overlap_all": 0.875,
     }
 
 

@@ -256,12 +256,14 @@ def test_a_module_that_holds_one_value_can_be_scripted(metric: Any):
     class Model(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.layer, self.metric = torch.nn.Linear(2, 2), metric
+            self.layer = torch.nn.Linear(2, 2)
+            self.metric = metric
 
         def forward(self, inputs: torch.Tensor) -> torch.Tensor:
             return self.layer(inputs)
 
-    model, inputs = Model(), torch.ones(1, 2)
+    model = Model()
+    inputs = torch.ones(1, 2)
     torch.testing.assert_close(torch.jit.script(model)(inputs), model(inputs))
 
 

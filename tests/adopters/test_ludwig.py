@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import chain
 from typing import Any
 
 import pytest
@@ -44,14 +43,19 @@ RECIPE = run_recipe("Ludwig", LudwigMetric=LudwigMetric)
 
 def compute() -> dict[str, float]:
     # Ludwig passes the parameters of all its metrics.
-    bleu, rouge = RECIPE["BLEUScoreMetric"](average="none"), RECIPE["ROUGEScoreMetric"](average="none")
+    bleu = RECIPE["BLEUScoreMetric"](average="none")
+    rouge = RECIPE["ROUGEScoreMetric"](average="none")
     for metric in (bleu, rouge):
         metric.update(*SHARES[distributed.get_rank()])
-    return {"bleu": bleu.compute().item(), **{name: value.item() for name, value in rouge.compute().items()}}
+    values = {"bleu": bleu.compute().item()}
+    for name, value in rouge.compute().items():
+        values[name] = value.item()
+    return values
 
 
 def test_two_processes_compute_the_values_of_all_data():
-    hypotheses, references = ([*chain(*side)] for side in zip(*SHARES, strict=True))
+    hypotheses = [hypothesis for preds, _ in SHARES for hypothesis in preds]
+    references = [reference for _, target in SHARES for reference in target]
     expected = {"bleu": bleu_score(hypotheses, references).item()}
     expected |= {name: value.item() for name, value in rouge_score(hypotheses, references).items()}
     for values in on_ranks(compute, size=len(SHARES)):
@@ -59,7 +63,8 @@ def test_two_processes_compute_the_values_of_all_data():
 
 
 def test_the_number_of_torchmetrics_can_be_kept():
-    hypotheses, references = ([*chain(*side)] for side in zip(*SHARES, strict=True))
+    hypotheses = [hypothesis for preds, _ in SHARES for hypothesis in preds]
+    references = [reference for _, target in SHARES for reference in target]
     metric = Bleu(tokenizer=None, smooth="none")
     metric.update(hypotheses, references)
     theirs = BLEUScore()(hypotheses, [[text] for text in references])

@@ -23,7 +23,8 @@ def values_of_the_recipe() -> dict[str, float | list[float]]:
 
 def test_the_score_is_that_of_the_words_of_all_languages():
     values = values_of_the_recipe()
-    hypotheses, references = ([READ[name](texts[side]) for name, *texts in TEXTS] for side in (0, 1))
+    hypotheses = [READ[name](hypothesis) for name, hypothesis, _ in TEXTS]
+    references = [READ[name](reference) for name, _, reference in TEXTS]
     theirs = BLEU(tokenize="none", smooth_method="none").corpus_score(hypotheses, [references])
     assert values.pop("bleu") == pytest.approx(theirs.score / 100, rel=1e-12)
     assert [*values.values()] == [theirs.counts, theirs.totals, theirs.sys_len, theirs.ref_len]
@@ -36,7 +37,8 @@ def test_each_language_has_the_score_of_sacrebleu():
         recipe["update"]([hypothesis], [reference], [language[name]])
     values = recipe["bleu_of_languages"].compute()
     for name, label in language.items():
-        hypotheses, references = ([texts[side] for rule, *texts in TEXTS if rule == name] for side in (0, 1))
+        hypotheses = [hypothesis for rule, hypothesis, _ in TEXTS if rule == name]
+        references = [reference for rule, _, reference in TEXTS if rule == name]
         theirs = BLEU(tokenize=name).corpus_score(hypotheses, [references])
         assert values[f"bleu_{label}"].item() == pytest.approx(theirs.score / 100, rel=1e-12)
 

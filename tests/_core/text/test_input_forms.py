@@ -22,7 +22,8 @@ def seen(preds, target):
     assert isinstance(got, Segments)
     hypotheses, references = got.hypotheses, got.references
     if got.kind != "text":
-        hypotheses, references = ([*map(list, side)] for side in (hypotheses, references))
+        hypotheses = [list(hypothesis) for hypothesis in hypotheses]
+        references = [list(reference) for reference in references]
     return got.kind, hypotheses, by_count(references, got.reference_counts)
 
 

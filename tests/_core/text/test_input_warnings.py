@@ -385,7 +385,8 @@ def test_bleu_without_any_hypothesis_of_four_words_is_warned_of(average):
         (["yes it is"], {"ngram": 3}),
         (["yes it is"], {"smooth": "smooth2"}),
     ):
-        right = Bleu(**{**options, **changes})
+        settings = {**options, **changes}
+        right = Bleu(**settings)
         right.update(preds, ["yes it is so"])
         right.compute()
 

@@ -294,8 +294,9 @@ IDS, BESIDE = torch.tensor(SAMPLED), torch.tensor(OF_SAMPLES)
     ],
 )
 def test_what_cannot_be_read_beside_samples_is_refused(preds, target, options, words):
+    settings = {"pad_id": 0, "samples": True, **options}
     with pytest.raises((TypeError, ValueError), match=re.escape(words)):
-        read_batch(WordReader(**{"pad_id": 0, "samples": True, **options}), preds, target)
+        read_batch(WordReader(**settings), preds, target)
 
 
 @pytest.mark.parametrize("nested", [False, True])

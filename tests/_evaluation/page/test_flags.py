@@ -74,7 +74,8 @@ def test_repetitions_are_counted_as_by_a_loop(pairs):
 @pytest.mark.filterwarnings("ignore:.*different Unicode form", "ignore:.*differ in an invisible character")
 def test_an_output_is_flagged_for_what_it_is(tmp_path, output, references, source, flags):
     systems = {"one": [output, "fine", "fine"], "two": ["fine", output, "fine"]}
-    evaluate(systems, {"r": [references] * 3}).write_report(tmp_path / "page.html", sources=[source] * 3)
+    scored = evaluate(systems, {"r": [references] * 3}, "overlap", confidence=None)
+    scored.write_report(tmp_path / "page.html", sources=[source] * 3)
     found = data_of(tmp_path / "page.html")["flags"]["of_systems"]
     assert (int(found[0][0], 32), int(found[1][1], 32)) == (flags, flags)
 

@@ -147,7 +147,8 @@ class Case:
         return (number, *self.batches[0][0].shape[1:-1]) if self.on_ids else (number,)
 
     def make(self, average: str, **options: Any) -> torchmetrics.Metric:
-        return self.metric(**{**self.options, "average": average, **options})
+        settings = {**self.options, "average": average, **options}
+        return self.metric(**settings)
 
     def filled(self, average: str, batches: Sequence[Batch] | None = None, **options: Any) -> torchmetrics.Metric:
         """A metric that has seen the batches, by default all."""

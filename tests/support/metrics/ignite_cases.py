@@ -38,7 +38,8 @@ class IgniteCase:
     is_default: bool = False
 
     def make(self, **options: Any) -> Any:
-        return self.metric(**{**self.options, **options})
+        settings = {**self.options, **options}
+        return self.metric(**settings)
 
     def filled(self, batches: Sequence[Batch] | None = None, **options: Any) -> Any:
         """A metric that has seen the batches, by default all."""

@@ -56,11 +56,16 @@ class Counting(LightningModule):
         self.log_dict(self.metrics, batch_size=len(batch[0]))
 
 
-def trainer(folder: Path | str, **options: Any) -> Trainer:
+def trainer(
+    folder: Path | str, devices: int = 1, enable_checkpointing: bool = False, logger: Any = False, **options: Any
+) -> Trainer:
     return Trainer(
         accelerator="cpu",
         default_root_dir=folder,
         enable_progress_bar=False,
         enable_model_summary=False,
-        **{"devices": 1, "enable_checkpointing": False, "logger": False, **options},
+        devices=devices,
+        enable_checkpointing=enable_checkpointing,
+        logger=logger,
+        **options,
     )
