@@ -16,7 +16,7 @@ from ngram_metrics._evaluation.evaluate_arguments import Texts
 
 #: An output is flagged if its length and the mean length of its references differ by more than this factor.
 _LENGTH_RATIO = 2
-#: A run of up to this many words is a repetition if it occurs three times in a row, and a longer run if twice.
+#: A run of up to this many words is a repetition if it occurs four times in a row, and a longer run if twice.
 _SHORT_RUN = 3
 
 
@@ -68,7 +68,7 @@ def flags_of(
 def count_repetitions(batch: Batch) -> Integers:
     """Return the number of places in each document where a repetition ends, ``(documents,)``.
 
-    A repetition is one to three words that occur three times in a row, or more words that occur twice in a row. Natural
+    A repetition is one to three words that occur four times in a row, or more words that occur twice in a row. Natural
     texts may say a word twice, such as "that that", and may repeat a phrase later.
     """
     counts = np.zeros(len(batch.lengths), np.int64)
