@@ -252,7 +252,7 @@ def test_load_refuses_the_rows_of_other_segments() -> None:
     metric = Bleu(confidence=0.95)
     metric.update(["a b", "c d"], ["a b", "c e"])
     saved = _saved(metric)
-    words = r"the counts have sums of 2 segments, and rows of 1: expected the rows of all segments"
+    words = r"the counts have sums over 2 segments, but rows of 1: expected the rows of all segments"
     _check_refused(metric, {**saved, "rows": [saved["rows"][0][:1]]}, words)
 
 

@@ -104,17 +104,17 @@ class Counts(NamedTuple):
         return self.rows[0] if len(self.rows) == 1 else namespace(self.rows[0]).concatenate(self.rows)
 
     def check_rows(self) -> None:
-        """Raise ValueError unless the rows that are kept are those of all segments. Read from a file, they may not be.
+        """Raise ValueError unless there is a row for each segment, if rows are kept. In a file they may be missing.
 
-        A device is waited for.
+        This waits for a device.
         """
         if self.rows is None:
             return
         rows = sum(map(len, self.rows))
         if rows != self.segments:
             raise ValueError(
-                f"the counts have sums of {int(self.segments)} segments, and rows of {rows}: expected the rows of all "
-                "segments"
+                f"the counts have sums over {int(self.segments)} segments, but rows of {rows}: expected the rows "
+                "of all segments"
             )
 
     @property

@@ -60,7 +60,7 @@ def unpack(packed: object, settings: NDArray[np.int64], empty: Counts) -> Saved:
     vector = packed.cpu().numpy()
     if len(vector) < _HEADER or not np.array_equal(vector[:_DIGEST], settings):
         raise ValueError(
-            "these counts were saved by a metric with other settings: expected the same class, options and average"
+            "these counts were saved by a metric with different settings: expected the same class, options and average"
         )
     rank, ranks = vector[_DIGEST:_HEADER].tolist()
     counts = empty.unpack(vector[_HEADER:])

@@ -72,7 +72,7 @@ def _join_rows(hypothesis_rows: Sequence[_Row], reference_rows: Sequence[_Row]) 
     references = [document for row in reference_rows for document in row.documents]
     hypothesis_counts = [len(row.documents) for row in hypothesis_rows]
     reference_counts = [len(row.documents) for row in reference_rows]
-    # Before its kind is known, it names the documents in errors.
+    # It names the documents in errors until their kind is known.
     unread = Segments("text", hypotheses, references, reference_counts, hypothesis_counts)
     first_reference = len(hypotheses)
     all_documents = unread.documents

@@ -127,7 +127,7 @@ class Reader(ABC):
         return True
 
     def can_be_recorded(self, preds: object, target: object) -> bool:
-        """Return whether ``torch.compile`` may record how these are read and counted: only padded tensors."""
+        """Return whether ``torch.compile`` may record how these are read and counted: only if both are padded."""
         tensors = tensor_types()
         return self.can_stay_padded and isinstance(preds, tensors) and isinstance(target, tensors)
 

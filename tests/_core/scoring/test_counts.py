@@ -178,7 +178,7 @@ def test_the_rows_are_those_of_all_segments():
     no_counts(WIDTH, keeps_rows=True).check_rows()
     counts = counts_of([[1, 2, 3], [4, 5, 6]], keeps_rows=True)
     counts.check_rows()
-    with pytest.raises(ValueError, match=r"^the counts have sums of 3 segments, and rows of 2: expected"):
+    with pytest.raises(ValueError, match=r"^the counts have sums over 3 segments, but rows of 2: expected"):
         counts._replace(segments=np.array(3)).check_rows()
 
 
