@@ -133,7 +133,7 @@ def paired_bootstrap(
             not a sequence of hashable labels, or None as a label.
         ValueError: an unknown baseline, alternative or correction; no segment, or different segments; metrics with
             different settings, or without ``confidence``; a number of resamples, a level or a seed out of its range;
-            another number of labels than of segments, or one label for all.
+            different numbers of labels and segments, or one label for all.
 
     Warns:
         UserWarning: fewer than 50 segments, or clusters, for which p-values of the bootstrap are too small.

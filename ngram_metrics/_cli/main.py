@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, redirect_stderr, suppress
 
 from ngram_metrics._core.text.messages import visible
 
-#: The exit code of a program that Ctrl-C ended, as shells give it: 128 and the number of the signal.
+#: The exit code that shells give a program ended by Ctrl-C: 128 plus the number of the signal.
 _INTERRUPTED = 130
 
 

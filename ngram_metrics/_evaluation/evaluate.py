@@ -197,7 +197,7 @@ class Evaluation:
 
         Raises:
             TypeError: a title or sources that are not text.
-            ValueError: an unknown tokenizer; another number of sources than of segments; more than 200,000 outputs and
+            ValueError: an unknown tokenizer; different numbers of sources and segments; more than 200,000 outputs and
                 references.
             OSError: the file cannot be written, or the user may not write to it. An existing file does not change,
                 unless it could only be overwritten in place, because it has another owner or its folder is

@@ -1,6 +1,6 @@
 """The base class of all torchmetrics metrics of this package: a ``CountingMetric`` as a torchmetrics module.
 
-The only truth is ``_counts``, a ``Counts``. The states that torchmetrics knows are the settings, as bytes, and
+All counts are in ``_counts``, a ``Counts``. The states that torchmetrics knows are the settings, as bytes, and
 properties over the fields of the ``Counts``. ``MetricCollection`` puts two metrics into one compute group if all their
 states are equal after the first batch, and from then on both report the same counts: so the settings are a state too.
 

@@ -97,7 +97,7 @@ class Outputs:
     ) -> None:
         """Score a batch as ``update`` takes it, and keep it. Metrics without groups leave the groups out.
 
-        Raises ValueError for several hypotheses per segment, or for another number of sources than of segments, and
+        Raises ValueError for several hypotheses per segment, or unless there is one source for each segment, and
         TypeError for a source that is neither text nor None.
         """
         if not self.is_kept or not len(preds):

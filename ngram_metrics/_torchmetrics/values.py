@@ -1,4 +1,4 @@
-"""The values of metrics: one of several values as a metric of its own, and the names under which values are written."""
+"""The values of metrics: one of several values as a separate metric, and the names under which values are written."""
 
 from __future__ import annotations
 

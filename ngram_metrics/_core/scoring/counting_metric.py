@@ -262,7 +262,7 @@ class CountingMetric:
         They are int64, but float64 for ROUGE with ``accumulate="avg"``.
 
         Raises:
-            ValueError: the metric has neither ``confidence`` nor average none, so it keeps sums only.
+            ValueError: the metric has neither ``confidence`` nor average none, so it keeps only sums.
         """
         if self._empty.rows is None:
             raise ValueError(

@@ -52,7 +52,7 @@ def batch_tokenizer(tokenizer: Any) -> BatchTokenizer:
 
     Raises:
         TypeError: another object.
-        ValueError: an unknown name, or a tokenizer that truncates.
+        ValueError: an unknown name, or a tokenizer that truncates its texts.
         ModuleNotFoundError: MeCab is not installed.
     """
     if isinstance(tokenizer, str):
