@@ -180,7 +180,13 @@ SIZES = {"several": ((110, 2, 0), (90, 60, 3)), "one": ((70, 3, 40), (1, 1, 1)),
 
 
 @pytest.mark.parametrize(
-    "ngram", [1, pytest.param(2, marks=pytest.mark.slow), 3, pytest.param(9, marks=pytest.mark.slow)]
+    "ngram",
+    [
+        pytest.param(1, marks=pytest.mark.slow),
+        pytest.param(2, marks=pytest.mark.slow),
+        3,
+        pytest.param(9, marks=pytest.mark.slow),
+    ],
 )
 @pytest.mark.parametrize("sizes", [*SIZES, "the same"])
 def test_large_groups_have_the_matches_of_counters(ngram, sizes):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from draws import fewer
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
@@ -426,6 +427,7 @@ MEANS = partial(ROUGEScore, rouge_keys="rougeL", accumulate="avg")
 )
 @example(labels=[1, 0])
 @example(labels=[*range(30, 60), *range(30)])
+@fewer(5)
 @given(labels=st.integers(1, 60).flatmap(lambda size: st.permutations(range(size))))
 def test_documents_of_one_segment_change_nothing_to_the_last_bit(make: Any, average: str, labels: list[int]):
     systems = counted(make, {name: lines[: len(labels)] for name, lines in OUTPUTS.items()}, average=average)
@@ -444,7 +446,7 @@ def test_the_bootstrap_draws_what_an_interval_draws(make: Any, average: str):
         assert [found.low, found.high] == pytest.approx(ends, abs=1e-12)
 
 
-@each_average
+@pytest.mark.parametrize("average", ["micro", pytest.param("macro", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("sizes", [[1, 2, 3, 4, 5], [1] * 5], ids=["documents", "segments"])
 def test_the_randomization_of_few_documents_is_that_of_all_swaps_of_whole_documents(sizes: list[int], average: str):
     """The exact share, over all 2^5 swaps, of differences as large."""

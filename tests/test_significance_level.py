@@ -11,6 +11,9 @@ from systems import output, references
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
+#: Each test simulates a thousand comparisons.
+pytestmark = pytest.mark.slow
+
 METRICS: dict[str, Callable[[], Any]] = {
     "bleu": lambda: Bleu(confidence=0.95),
     "chrf": lambda: ChrF(confidence=0.95),
@@ -22,8 +25,7 @@ DRAWS, REPEATS = 200, 1000
 #: for ten values of c, from 0 to 9. An interval goes from the 6th lowest of 200 draws to the 6th highest: a value from
 #: the same distribution is outside in 12 of 201 cases.
 EXPECTED = {"bootstrap": 10 / 201, "randomization": 10 / 201, "interval": 12 / 201}
-#: By default a corpus score of counts, and means of several values.
-EACH = [pytest.param(name, marks=() if name in ("chrf", "rouge") else pytest.mark.slow) for name in METRICS]
+each_metric = pytest.mark.parametrize("name", METRICS)
 
 
 class Population(NamedTuple):
@@ -45,7 +47,8 @@ def _shares(
     metrics, sizes = [METRICS[name](), METRICS[name]()], drawn_from.sizes
     for metric, lines in zip(metrics, drawn_from.outputs, strict=True):
         metric.update(lines, drawn_from.targets)
-    first, second = (metric.segment_rows() for metric in metrics)
+    first = metrics[0].segment_rows()
+    second = metrics[1].segment_rows()
     scorer, signature = metrics[0].scorer, metrics[0].signature
     population = torch.cat((first, second))
     is_micro = scorer.average == "micro"
@@ -92,7 +95,7 @@ def _assert_at_the_level(shares: dict[str, dict[str, float]]) -> None:
             assert of_value[kind] == pytest.approx(expected, abs=3.5 * error), (value, kind)
 
 
-@pytest.mark.parametrize("name", EACH)
+@each_metric
 def test_chance_alone_is_significant_as_often_as_the_level_says(name: str):
     targets = references(4000)
     outputs = output(targets, 0.3, 2), output(targets, 0.3, 3)
@@ -100,14 +103,8 @@ def test_chance_alone_is_significant_as_often_as_the_level_says(name: str):
     _assert_at_the_level(_shares(name, alone, 200, told=False))
 
 
-@pytest.mark.parametrize(
-    ("name", "longest"),
-    [
-        ("chrf", 7),
-        *(pytest.param(name, 7, marks=pytest.mark.slow) for name in METRICS if name != "chrf"),
-        *(pytest.param(name, 30, marks=pytest.mark.slow) for name in METRICS),
-    ],
-)
+@pytest.mark.parametrize("longest", [7, 30])
+@each_metric
 def test_documents_of_segments_that_are_alike_are_drawn_whole(name: str, longest: int):
     """In each document one output is good and the other bad; drawn by segments, chance looks like a difference."""
     sizes = torch.randint(1, longest + 1, (1000,), generator=torch.Generator().manual_seed(4))

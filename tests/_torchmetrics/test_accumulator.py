@@ -310,7 +310,10 @@ each_way_to_count = pytest.mark.parametrize(
     ],
 )
 #: Of a metric that is new, and of one that has counted two batches.
-each_history = pytest.mark.parametrize("batches_before", [0, 2], ids=["new", "with two batches"])
+each_history = pytest.mark.parametrize(
+    "batches_before",
+    [pytest.param(0, id="new", marks=pytest.mark.slow), pytest.param(2, id="with two batches")],
+)
 
 
 def metric_with_history(

@@ -41,8 +41,9 @@ def test_a_higher_score_is_better(case: Case, average: str):
     assert case.make(average).higher_is_better
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:This property will be removed in 2.0.0:DeprecationWarning")
-@pytest.mark.parametrize("average", ["macro", pytest.param("none", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("average", ["macro", "none"])
 @pytest.mark.parametrize("metric", FUNCTIONS)
 def test_torch_jit_script_takes_a_metric(metric: type, average: str):
     """As torchmetrics' own tester asks of every metric: scripted as part of a model, update and compute left out."""

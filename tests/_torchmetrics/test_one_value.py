@@ -246,6 +246,7 @@ def test_two_metrics_that_write_one_name_are_refused(take: Any, metrics: Any, na
     take({f"{name}_{index}": metric for index, (name, metric) in enumerate(metrics.items())})
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch advises against scripts
 @pytest.mark.parametrize(
     "metric",

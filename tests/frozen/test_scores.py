@@ -22,6 +22,7 @@ def test_the_score_is_the_frozen_one(row: Row) -> None:
     assert dict(numbers(compute(row))) == frozen(row)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", list(filter(is_class, ROWS)), ids=key_of)
 def test_batches_of_several_sizes_have_the_frozen_score(row: Row) -> None:
     assert dict(numbers(compute(row, batch_sizes=(1, 3, 2, 17, 60)))) == frozen(row)

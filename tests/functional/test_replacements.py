@@ -3,7 +3,7 @@
 import pytest
 import torch
 from crossings import crossings
-from draws import examples
+from draws import examples, fewer
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import PADDING, with_gaps
@@ -250,6 +250,7 @@ def assert_scores_are_those_of_fastchrf(name, hypotheses, references, **options)
         for options in ({}, {"char_order": 1000})
     ),
 )
+@fewer(2)
 @given(rows=rows, options=options, same=st.booleans())
 def test_scores_are_those_of_fastchrf(name, rows, options, same):
     hypotheses, references = map(list, zip(*rows, strict=True))

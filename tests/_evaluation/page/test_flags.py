@@ -1,5 +1,7 @@
 """Flags: each sign of trouble is found, and nothing else."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -36,48 +38,65 @@ def test_repetitions_are_counted_as_by_a_loop(pairs):
     assert np.array_equal(count_repetitions(batch), [said_again(words) for pair in pairs for words in pair])
 
 
+#: An output, its references, its source, and its flags.
+OUTPUTS = [
+    ("it rains", ["it rains"], "es regnet", 0),
+    ("", ["it rains"], "es regnet", EMPTY),
+    ("  ", ["it rains"], " ", EMPTY),
+    ("", [""], "", EMPTY),
+    ("es regnet ", ["it rains"], "es regnet", SOURCE),
+    ("New York", ["New York City", "New York"], "New York", 0),
+    # What ordinary short texts do.
+    ("I think that that is it ...", ["I think it is that"], "", 0),
+    ("no, no, no, he said", ["no, he said to me"], "", 0),
+    ("I want to go out because I want to go home", ["I want to leave because I want my home"], "", 0),
+    # Loops.
+    ("so it rains rains rains rains", ["so it rains here a lot"], "", REPEATED),
+    ("it is it is it is it is", ["is it is it is it"], "", REPEATED),
+    ("the same as for the same as for", ["as it was for the others"], "", REPEATED),
+    ("the same as it the same as for", ["as it was for the others"], "", 0),
+    ("so so so so la", ["so so so so la", "x x x"], "", 0),
+    ("a b", ["a b c d"], "", 0),
+    ("a b", ["a b c d e"], "", LENGTH),
+    ("a b c d", ["a", "a b c"], "", 0),
+    ("a b c d e", ["a", "a b c"], "", LENGTH),
+    ("so so so so so la", ["so so so so la la", "so so so la la la"], "", REPEATED),
+    ("so so so so la", ["so so la", "la la la la so"], "", 0),
+    ("Gr\u00f6\u00dfe", ["Gro\u0308\u00dfe"], "", FORM),
+    ("Gro\u0308\u00dfe", ["x", "Gr\u00f6\u00dfe"], "", FORM),
+    ("Gr\u00f6\u00dfe", ["Gro\u0308\u00dfe", "Gr\u00f6\u00dfe"], "", 0),
+    ("Gr\u00f6\u00dfe", ["Gro\u0308sse"], "", 0),
+    ("Gr\u00f6\u200b\u00dfe", ["Gr\u00f6\u00dfe"], "", FORM),
+    ("Gr\u00f6\u00dfe", ["\ufeffGro\u0308\u00dfe"], "", FORM),
+    ("die Gr\u00f6\u00dfe z\u00e4hlt", ["a Gro\u0308\u00dfe x"], "", FORM),
+    ("la la la la", ["x"], "la la la la", SOURCE | REPEATED | LENGTH),
+]
+
+
+@pytest.fixture(scope="module")
+def flags_on_a_page(tmp_path_factory: pytest.TempPathFactory) -> list[list[int]]:
+    """The flags of two systems on a page: the outputs are the first half of one, and the second half of the other."""
+    outputs = [output for output, _, _, _ in OUTPUTS]
+    others = ["fine"] * len(outputs)
+    systems = {"one": outputs + others, "two": others + outputs}
+    references = 2 * [references for _, references, _, _ in OUTPUTS]
+    sources = 2 * [source for _, _, source, _ in OUTPUTS]
+    page = tmp_path_factory.mktemp("flags") / "page.html"
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*different Unicode form")
+        warnings.filterwarnings("ignore", ".*differ in an invisible character")
+        evaluate(systems, references, "overlap", confidence=None).write_report(page, sources=sources)
+    return [[int(flags, 32) for flags in of_system] for of_system in data_of(page)["flags"]["of_systems"]]
+
+
 @pytest.mark.parametrize(
-    ("output", "references", "source", "flags"),
-    [
-        ("it rains", ["it rains"], "es regnet", 0),
-        ("", ["it rains"], "es regnet", EMPTY),
-        ("  ", ["it rains"], " ", EMPTY),
-        ("", [""], "", EMPTY),
-        ("es regnet ", ["it rains"], "es regnet", SOURCE),
-        ("New York", ["New York City", "New York"], "New York", 0),
-        # What ordinary short texts do.
-        ("I think that that is it ...", ["I think it is that"], "", 0),
-        ("no, no, no, he said", ["no, he said to me"], "", 0),
-        ("I want to go out because I want to go home", ["I want to leave because I want my home"], "", 0),
-        # Loops.
-        ("so it rains rains rains rains", ["so it rains here a lot"], "", REPEATED),
-        ("it is it is it is it is", ["is it is it is it"], "", REPEATED),
-        ("the same as for the same as for", ["as it was for the others"], "", REPEATED),
-        ("the same as it the same as for", ["as it was for the others"], "", 0),
-        ("so so so so la", ["so so so so la", "x x x"], "", 0),
-        ("a b", ["a b c d"], "", 0),
-        ("a b", ["a b c d e"], "", LENGTH),
-        ("a b c d", ["a", "a b c"], "", 0),
-        ("a b c d e", ["a", "a b c"], "", LENGTH),
-        ("so so so so so la", ["so so so so la la", "so so so la la la"], "", REPEATED),
-        ("so so so so la", ["so so la", "la la la la so"], "", 0),
-        ("Gr\u00f6\u00dfe", ["Gro\u0308\u00dfe"], "", FORM),
-        ("Gro\u0308\u00dfe", ["x", "Gr\u00f6\u00dfe"], "", FORM),
-        ("Gr\u00f6\u00dfe", ["Gro\u0308\u00dfe", "Gr\u00f6\u00dfe"], "", 0),
-        ("Gr\u00f6\u00dfe", ["Gro\u0308sse"], "", 0),
-        ("Gr\u00f6\u200b\u00dfe", ["Gr\u00f6\u00dfe"], "", FORM),
-        ("Gr\u00f6\u00dfe", ["\ufeffGro\u0308\u00dfe"], "", FORM),
-        ("die Gr\u00f6\u00dfe z\u00e4hlt", ["a Gro\u0308\u00dfe x"], "", FORM),
-        ("la la la la", ["x"], "la la la la", SOURCE | REPEATED | LENGTH),
-    ],
+    ("index", "flags"),
+    [pytest.param(index, flags, id=ascii(output)) for index, (output, _, _, flags) in enumerate(OUTPUTS)],
 )
-@pytest.mark.filterwarnings("ignore:.*different Unicode form", "ignore:.*differ in an invisible character")
-def test_an_output_is_flagged_for_what_it_is(tmp_path, output, references, source, flags):
-    systems = {"one": [output, "fine", "fine"], "two": ["fine", output, "fine"]}
-    scored = evaluate(systems, {"r": [references] * 3}, "overlap", confidence=None)
-    scored.write_report(tmp_path / "page.html", sources=[source] * 3)
-    found = data_of(tmp_path / "page.html")["flags"]["of_systems"]
-    assert (int(found[0][0], 32), int(found[1][1], 32)) == (flags, flags)
+def test_an_output_is_flagged_for_what_it_is(flags_on_a_page: list[list[int]], index: int, flags: int):
+    first, second = flags_on_a_page
+    assert first[index] == flags
+    assert second[len(OUTPUTS) + index] == flags
 
 
 def test_without_sources_no_output_is_compared_with_one(tmp_path):

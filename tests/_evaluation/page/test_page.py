@@ -298,6 +298,7 @@ def test_a_page_has_at_most_200_000_texts(tmp_path: Path):
     assert not (tmp_path / "page.html").exists()
 
 
+@pytest.mark.slow
 def test_words_of_many_texts_are_counted_in_parts(tmp_path: Path):
     """A page of segments repeated until they fill several parts has the same words, flags and matches for each."""
     systems = {name: [*segments[:-1], "a b a b a b a b"] * 30 for name, segments in SYSTEMS.items()}
