@@ -36,9 +36,9 @@ def run_recipe(folder: Path) -> dict[str, Any]:
         "folder": str(folder / "trainer"),
         "learning_rate": 1e-2,
     }
-    # The first is a script by itself, which test_guides.py runs.
-    _, generating, training, without_repeats, of_ids = blocks(DOCS / "guides" / "hugging_face.md", "python")
-    for block in (generating, training, without_repeats, of_ids):
+    # The first is a script by itself, which test_guides.py runs, and the last has examples, which doctest runs.
+    _, generating, without_repeats, training, of_ids, _ = blocks(DOCS / "guides" / "hugging_face.md", "python")
+    for block in (generating, without_repeats, training, of_ids):
         exec(block, names)
 
     trainer = names["trainer"]
