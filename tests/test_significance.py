@@ -551,7 +551,7 @@ def test_few_segments_or_documents_have_no_smaller_p_value_than_two_of_all_swaps
     assert found >= least
     assert found == pytest.approx(least, abs=4 * (least * (1 - least) / 10_000) ** 0.5 + 1e-4)
     assert segments > 1 or found == 1
-    told = rf"^a bootstrap test needs at least 50 {unit} \(got: {count}\): with fewer its p-values"
+    told = rf"^a bootstrap test needs at least 50 {unit} \(got: {count}\): with fewer, its p-values"
     with pytest.warns(UserWarning, match=told) as seen:
         assert paired_bootstrap(systems, "base", clusters=documents)["better"]["chrf"].p_value >= least
     assert [warning.filename for warning in seen] == [__file__]

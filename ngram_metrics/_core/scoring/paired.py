@@ -42,7 +42,7 @@ CORRECTIONS: tuple[Correction, ...] = ("holm", "none", None)
 TRIALS = 10_000
 #: With fewer segments or clusters the bootstrap finds too many differences, see the page "Is the difference real?".
 _FEW = 50
-#: Numbers computed at a time, 8 bytes each, which limits memory.
+#: How many numbers are computed at a time. At 8 bytes each, this limits memory.
 _NUMBERS_AT_ONCE = 1 << 18
 #: Differences that agree within this share of the larger score are equal.
 _ROUNDING = 1e-12
@@ -222,7 +222,7 @@ def warn_of_few(tested: Paired) -> None:
     """Warn if a bootstrap test draws from too few segments or clusters."""
     if len(tested.values) < _FEW:
         needed = f"a bootstrap test needs at least {_FEW} {tested.unit} (got: {len(tested.values)})"
-        warn_user(f"{needed}: with fewer its p-values are too small. Randomization has no such minimum")
+        warn_user(f"{needed}: with fewer, its p-values are too small. The randomization test has no such minimum")
 
 
 def _measure_difference(paired: Paired) -> tuple[Floats, Floats]:

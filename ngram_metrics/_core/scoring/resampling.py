@@ -31,13 +31,13 @@ Weights = NDArray[np.float32]
 ENDS = ("_low", "_high")
 #: sacrebleu's default.
 SEED = 12345
-#: Weights made at a time, which limits memory.
+#: The number of weights that are made at a time, which limits memory.
 WEIGHTS_AT_ONCE = 1 << 19
-#: Multiplications of a part of a product: few enough for OpenBLAS to start no threads.
+#: The number of multiplications in a part of a product: few enough for OpenBLAS to start no threads.
 _MULTIPLICATIONS = 1 << 18
 #: float32 has all integers up to this one.
 _FLOAT32_LIMIT = 1 << 24
-#: The least number of resamples made at a time, because all values are read each time.
+#: The least number of resamples that are made at a time, because all values are read each time.
 _RESAMPLES_AT_ONCE = 8
 
 
