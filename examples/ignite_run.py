@@ -4,12 +4,12 @@
     python examples/ignite_run.py --epochs 3
     python examples/ignite_run.py --epochs 6 --resume     # epochs 4 to 6
 
-The network and its task are those of `restore_text.py`: give the vowels back. It takes about ten
-seconds an epoch on one CPU core, and downloads nothing.
+It trains the same network as `restore_text.py`, which restores the vowels of sentences. An epoch takes
+about ten seconds on one CPU core. Nothing is downloaded.
 
-To all handlers of ignite a score of this package is a number in `evaluator.state.metrics`, and a
-metric is one more object with a `state_dict`. In a checkpoint it holds the counts of the validation
-behind the model next to it, from which the score is computed again without validating again.
+For the handlers of ignite, a score is a number in `evaluator.state.metrics`, and a metric is an object
+with a `state_dict`. A checkpoint has the metrics with the counts of the validation of its model. A
+resumed run computes the scores from these counts, without validating again.
 """
 
 from __future__ import annotations

@@ -4,13 +4,12 @@
     python examples/lightning_run.py
     python examples/lightning_run.py --devices 2
 
-The network and its task are those of `restore_text.py`: give the vowels back. It takes less than a
-minute on one CPU core, and downloads nothing.
+It trains the same network as `restore_text.py`, which restores the vowels of sentences. It takes less
+than a minute on one CPU core, and downloads nothing.
 
-The metrics are in a torchmetrics `MetricCollection` of the module: `validation_step` updates it, and
-`on_validation_epoch_end` logs what `compute` returns, and resets it. `self.log_dict(collection)`
-would not do: Lightning can log a metric by itself only if its value is one number, and ROUGE has
-several.
+The metrics are in a torchmetrics `MetricCollection` of the module. `validation_step` updates it, and
+`on_validation_epoch_end` logs what `compute` returns, and resets it. `self.log_dict(collection)` is not
+enough: Lightning itself can only log metrics with a single value, and ROUGE has several.
 """
 
 from __future__ import annotations

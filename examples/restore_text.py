@@ -1,4 +1,4 @@
-"""Train a small network to give the vowels back, and watch the scores rise over the epochs.
+"""Train a small network to restore the vowels of sentences, and watch the scores rise over the epochs.
 
     pip install -e ".[example]"
     python examples/restore_text.py
@@ -116,7 +116,7 @@ def main() -> None:
 def parse_arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
-        description="Train a small network to give the vowels back, and report the metrics.",
+        description="Train a small network to restore the vowels of sentences, and report the metrics.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     default_device = "cuda" if torch.cuda.is_available() else "cpu"

@@ -34,7 +34,7 @@ LONGEST = 9
 
 
 class Rewards(NamedTuple):
-    """One number a sample, each (samples,)."""
+    """The scores of each sample, each (samples,)."""
 
     chrf: Tensor
     bleu: Tensor
@@ -45,7 +45,7 @@ class Rewards(NamedTuple):
 
 
 class Policy(nn.Module):
-    """Writes an id a step, knowing the source's id at that place and all that it has written so far."""
+    """Writes one id in each step, from the id of the source at this place and all ids that it has written so far."""
 
     def __init__(self, size: int = 64) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Policy(nn.Module):
         last = torch.full_like(source[:, 0], END)
         writing = torch.ones_like(last, dtype=torch.bool)
         ids, log_probability = [], state.new_zeros(len(source))
-        # As many steps as the source is wide: to stop when all rows have ended would wait for the device.
+        # As many steps as the source is wide. To stop when all rows have ended, it would have to wait for the device.
         for place in range(source.shape[1]):
             read = self.read(source[:, place])
             state = self.step(read + self.written(last), state)
@@ -95,7 +95,7 @@ def reward(sampled: Tensor, target: Tensor) -> Rewards:
     # END is not a word: a row that ends too early or too late is already shorter or longer than its target.
     dropped = (PAD, END)
     return Rewards(
-        # beta 1: with the usual 2, recall outweighs precision and a policy is paid for writing on and on.
+        # beta 1: with the usual 2, recall outweighs precision, and a policy is rewarded for writing on and on.
         chrf_score(sampled, target, beta=1.0, pad_id=dropped, average="none"),
         bleu_score(sampled, target, smooth="add-k", pad_id=dropped, average="none"),
     )
