@@ -4,18 +4,20 @@ The tests in tests/_core/counting go through the same functions, to the bounds o
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from contextlib import nullcontext
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import oracles
 import pytest
 import torch
 from crossings import crossings
+from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import PADDING, apart, by_count, with_gaps
+from layouts import PADDING, apart, with_gaps
 
 from ngram_metrics import Bleu
 from ngram_metrics.counting import clipped_matches, common_subsequence_lengths, ngram_counts
@@ -23,52 +25,118 @@ from ngram_metrics.counting import clipped_matches, common_subsequence_lengths, 
 any_ids = st.sampled_from([-(2**63), 1 - 2**63, -100, -2, -1, 0, 1, 7, 2**22 - 1, 2**22, 2**62, 2**63 - 2, 2**63 - 1])
 
 
-@given(data=st.data(), orders=st.integers(1, 9) | st.just(40))
-def test_matches_are_those_of_counters_in_every_layout(data, orders):
-    """In padded rows of two widths any id may be padding, anywhere, and rows without ids are missing references."""
-    padding = data.draw(st.lists(any_ids, min_size=1, max_size=3, unique=True))
-    segments, references, width, other = (data.draw(st.integers(0, most)) for most in (4, 4, 12, 12))
-    rows = [
-        data.draw(st.lists(st.lists(any_ids, min_size=size, max_size=size), min_size=count, max_size=count))
-        for count, size in ((segments, width), (segments * (references + 1), other))
-    ]
-    rows_of_ids = torch.tensor(rows[0], dtype=torch.int64).reshape(segments, width)
-    padded = rows_of_ids, torch.tensor(rows[1], dtype=torch.int64).reshape(segments, references + 1, other)
-    hypotheses, others = ([[i for i in row if i >= 0 and i not in padding] for row in side] for side in rows)
-    several = [list(filter(None, part)) or [[]] for part in by_count(others, [references + 1] * segments)]
-    batch = list(zip(hypotheses, several, strict=True))
-    closest = [oracles.closest_length(*segment) for segment in batch]
-    expected = [
-        oracles.match_rows(batch, orders),
-        [[oracles.ngrams(hypothesis, n).total() for n in range(1, orders + 1)] for hypothesis in hypotheses],
-        [[max(0, length - n + 1) for n in range(1, orders + 1)] for length in closest],
-    ]
-    before = [side.clone() for side in padded]
-    for preds, target in (padded, apart(batch), ([torch.tensor(ids).long() for ids in hypotheses], several)):
-        for around in (nullcontext, crossings):  # torch counts padded ids while something records its operations
-            with around():
-                counts = clipped_matches(preds, target, orders, pad_id=padding)
-            assert [field.tolist() for field in counts] == expected
-            assert {(field.dtype, tuple(field.shape)) for field in counts} == {(torch.int64, (segments, orders))}
-    assert all(map(torch.equal, padded, before))
+class PaddedRows(NamedTuple):
+    """Hypotheses ``(segments, width)``, references ``(segments, references, width)``, and the ids that are padding."""
+
+    preds: torch.Tensor
+    target: torch.Tensor
+    padding: list[int]
+
+    def segments(self) -> list[Any]:
+        """The segments that the rows stand for. A row without ids is a missing reference, unless all of them are."""
+        segments = []
+        for row, rows in zip(self.preds, self.target, strict=True):
+            references = [ids for ids in map(self.ids_of, rows) if ids]
+            segments.append((self.ids_of(row), references or [[]]))
+        return segments
+
+    def ids_of(self, row: torch.Tensor) -> list[int]:
+        return [token for token in row.tolist() if token >= 0 and token not in self.padding]
 
 
-@given(
-    st.lists(st.lists(st.sampled_from([1, 2, 3, 2**63 - 1]), max_size=8), max_size=4), st.integers(1, 5), st.booleans()
+@st.composite
+def padded_rows(draw) -> PaddedRows:
+    """Rows of two widths in which any id may be padding, anywhere."""
+
+    def rows(count: int, width: int) -> torch.Tensor:
+        row = st.lists(any_ids, min_size=width, max_size=width)
+        ids = draw(st.lists(row, min_size=count, max_size=count))
+        return torch.tensor(ids, dtype=torch.int64).reshape(count, width)
+
+    padding = draw(st.lists(any_ids, min_size=1, max_size=3, unique=True))
+    segments = draw(st.integers(0, 4))
+    references = draw(st.integers(1, 5))
+    width = draw(st.integers(0, 12))
+    reference_width = draw(st.integers(0, 12))
+    preds = rows(segments, width)
+    target = rows(segments * references, reference_width).reshape(segments, references, reference_width)
+    return PaddedRows(preds, target, padding)
+
+
+#: What a user may pass for the same segments.
+LAYOUTS: dict[str, Callable[[PaddedRows], tuple[Any, Any]]] = {
+    "padded rows": lambda rows: (rows.preds, rows.target),
+    "lists": lambda rows: apart(rows.segments()),
+    "1-D tensors": lambda rows: (
+        [torch.tensor(hypothesis, dtype=torch.int64) for hypothesis, _ in rows.segments()],
+        [references for _, references in rows.segments()],
+    ),
+}
+
+
+def expected_counts(segments: list[Any], orders: int) -> list[list[list[int]]]:
+    """Matches, n-grams of the hypothesis, and n-grams of a reference of the closest length, by order."""
+    hypothesis_lengths = [len(hypothesis) for hypothesis, _ in segments]
+    closest_lengths = [oracles.closest_length(*segment) for segment in segments]
+    return [
+        oracles.match_rows(segments, orders),
+        [[max(0, length - order) for order in range(orders)] for length in hypothesis_lengths],
+        [[max(0, length - order) for order in range(orders)] for length in closest_lengths],
+    ]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+# Torch counts padded ids while something records its operations, and NumPy otherwise.
+@pytest.mark.parametrize("engine", [nullcontext, crossings], ids=["NumPy", "torch"])
+@fewer(2)
+@given(rows=padded_rows(), orders=st.integers(1, 9) | st.just(40))
+def test_counts_are_those_of_counters_in_every_layout(layout, engine, rows, orders):
+    segments = rows.segments()
+    preds, target = LAYOUTS[layout](rows)
+    with engine():
+        counts = clipped_matches(preds, target, orders, pad_id=rows.padding)
+    assert [field.tolist() for field in counts] == expected_counts(segments, orders)
+    for field in counts:
+        assert field.dtype == torch.int64
+        assert field.shape == (len(segments), orders)
+
+
+@given(rows=padded_rows())
+def test_counting_does_not_change_the_rows(rows):
+    preds, target = rows.preds.clone(), rows.target.clone()
+    clipped_matches(rows.preds, rows.target, 4, pad_id=rows.padding)
+    assert rows.preds.equal(preds)
+    assert rows.target.equal(target)
+
+
+documents = st.lists(st.lists(st.sampled_from([1, 2, 3, 2**63 - 1]), max_size=8), max_size=4)
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        lambda texts: texts,
+        lambda texts: [torch.tensor(text, dtype=torch.int64) for text in texts],
+        lambda texts: torch.tensor(with_gaps(texts, 8), dtype=torch.int64).reshape(len(texts), 17),
+    ],
+    ids=["lists", "1-D tensors", "padded rows"],
 )
-def test_ngrams_are_counted_as_by_counters(texts, order, corpus):
+@pytest.mark.parametrize("corpus", [False, True])
+@fewer(2)
+@given(texts=documents, order=st.integers(1, 5))
+def test_ngrams_are_counted_as_by_counters(layout, corpus, texts, order):
     expected: dict[int, Counter] = {}
     for index, text in enumerate(texts):
         expected.setdefault(0 if corpus else index, Counter()).update(oracles.ngrams(text, order))
-    entries = [
-        (document, list(ngram), count) for document in expected for ngram, count in sorted(expected[document].items())
-    ]
-    rows = torch.tensor(with_gaps(texts, 8), dtype=torch.int64).reshape(len(texts), 17)
-    for ids in (texts, [torch.tensor(text, dtype=torch.int64) for text in texts], rows):
-        counts = ngram_counts(ids, order, PADDING, corpus)
-        found = zip(counts.documents.tolist(), counts.ngrams.tolist(), counts.counts.tolist(), strict=True)
-        assert list(found) == entries
-        assert counts.ngrams.shape == (len(entries), order)
+    entries = []
+    for document, counter in expected.items():
+        for ngram, number in sorted(counter.items()):
+            entries.append((document, list(ngram), number))
+
+    counts = ngram_counts(layout(texts), order, PADDING, corpus)
+    found = zip(counts.documents.tolist(), counts.ngrams.tolist(), counts.counts.tolist(), strict=True)
+    assert list(found) == entries
+    assert counts.ngrams.shape == (len(entries), order)
 
 
 def test_one_reference_is_written_with_and_without_its_list():

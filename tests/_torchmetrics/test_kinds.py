@@ -26,13 +26,16 @@ def _read(tokenizer: Callable[[str], list[Any]]) -> Batch:
 
 KINDS = {"text": TEXT, "tokens": _read(str.split), "ids": _read(lambda text: [ord(word) for word in text.split()])}
 #: Every class of both frameworks that takes any kind.
-CLASSES = [
-    getattr(package, name)
-    for package, names in ((ngram_metrics, METRICS), (for_ignite, for_ignite.__all__))
-    for name in names
+OF_TORCHMETRICS = {name: getattr(ngram_metrics, name) for name in METRICS}
+OF_IGNITE = {
+    f"{name} for ignite": getattr(for_ignite, name)
+    for name in for_ignite.__all__
     if name not in ("ScoresHandler", "GroupedMetric")
-]
-each_class = pytest.mark.parametrize("make", CLASSES, ids=lambda of: f"{of.__module__[14:20]} {of.__name__}")
+}
+CLASSES = OF_TORCHMETRICS | OF_IGNITE
+each_class = pytest.mark.parametrize("make", CLASSES.values(), ids=CLASSES)
+each_class_of_torchmetrics = pytest.mark.parametrize("make", OF_TORCHMETRICS.values(), ids=OF_TORCHMETRICS)
+each_kind = pytest.mark.parametrize("kind", KINDS)
 each_pair = pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -70,7 +73,8 @@ def _unit(metric: Any) -> str:
 @each_class
 def test_another_kind_is_refused_and_changes_nothing(make: Callable[[], Any], first: str, second: str):
     metric = _count(make(), KINDS[first])
-    states, value = states_of(metric), metric.compute()
+    states = states_of(metric)
+    value = metric.compute()
     with pytest.raises(ValueError, match=_refusal(first, second)):
         _count(metric, KINDS[second])
     assert_same_states(metric, states)
@@ -78,7 +82,7 @@ def test_another_kind_is_refused_and_changes_nothing(make: Callable[[], Any], fi
 
 
 @each_pair
-@pytest.mark.parametrize("make", [getattr(ngram_metrics, name) for name in METRICS])
+@each_class_of_torchmetrics
 def test_forward_refuses_another_kind_and_changes_nothing(make: Callable[[], Any], first: str, second: str):
     metric = _count(make(), KINDS[first])
     states = states_of(metric)
@@ -97,16 +101,35 @@ def test_after_a_reset_another_kind_is_counted(make: Callable[[], Any], first: s
     assert_same(metric.compute(), _count(make(), KINDS[second]).compute())
 
 
+@each_kind
 @each_class
-def test_the_signature_says_what_the_segments_were_given_as(make: Callable[[], Any]):
-    for kind, batch in KINDS.items():
-        metric = make()
-        assert _unit(metric) == _unit(_count(metric, NOTHING)) == "?"
-        for counted in (batch, NOTHING):
-            assert _unit(_count(metric, counted)) == kind
-        assert f"avg:{metric.average}|unit:{kind}|" in metric.signature
-        metric.reset()
-        assert _unit(metric) == "?"
+def test_the_signature_says_what_the_segments_were_given_as(make: Callable[[], Any], kind: str):
+    metric = _count(make(), KINDS[kind])
+    assert f"avg:{metric.average}|unit:{kind}|" in metric.signature
+
+
+@each_class
+def test_the_kind_is_unknown_until_a_segment_is_counted(make: Callable[[], Any]):
+    metric = make()
+    assert _unit(metric) == "?"
+    _count(metric, NOTHING)
+    assert _unit(metric) == "?"
+
+
+@each_kind
+@each_class
+def test_a_batch_without_a_segment_does_not_change_the_kind(make: Callable[[], Any], kind: str):
+    metric = _count(make(), KINDS[kind])
+    _count(metric, NOTHING)
+    assert _unit(metric) == kind
+
+
+@each_kind
+@each_class
+def test_the_kind_is_unknown_after_a_reset(make: Callable[[], Any], kind: str):
+    metric = _count(make(), KINDS[kind])
+    metric.reset()
+    assert _unit(metric) == "?"
 
 
 def _loaded(saved: Any, fresh: Any) -> Any:
@@ -130,7 +153,7 @@ def test_a_loaded_kind_is_known(make: Callable[[], Any], first: str, second: str
 
 
 @each_pair
-@pytest.mark.parametrize("make", [getattr(ngram_metrics, name) for name in METRICS])
+@each_class_of_torchmetrics
 def test_a_merged_kind_is_known(make: Callable[[], Any], first: str, second: str):
     merged = make()
     merged.merge_state(_count(make(), KINDS[first]))

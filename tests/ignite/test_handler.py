@@ -4,7 +4,7 @@ import json
 import sys
 import types
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 import pytest
@@ -31,13 +31,28 @@ REFERENCES = ["the cat sat on the mat", "it was asleep", "a dog ran home"]
 WRITTEN = {1: ["the cat", "it", "a cat ran home"], 2: ["the cat sat on a mat", "it was asleep", "a dog"]}
 
 
-def engines(**options: Any) -> tuple[Engine, Engine, ScoresHandler]:
+class Run(NamedTuple):
     """A trainer of two epochs, after each of which an evaluator runs over two batches, and its handler."""
-    trainer, evaluator = Engine(lambda engine, batch: None), Engine(lambda engine, batch: batch)
-    every: dict[str, Any] = {"output_transform": lambda output: {"y_pred": output["out"], "y": output["gold"]}}
-    of_metrics = every | {"metrics_result_mode": options.pop("mode", "both")}
-    metrics = {"chrf": ChrF(confidence=0.9, **of_metrics), "bleu": Bleu(**of_metrics)}
-    metrics |= {"rouge": ROUGEScore(rouge_keys="rougeL", **of_metrics)}
+
+    trainer: Engine
+    evaluator: Engine
+    handler: ScoresHandler
+
+
+def prepare_run(samples: int = 5) -> Run:
+    """The batches name their sides in their own way, which a function tells the metrics and the handler."""
+
+    def sides(output: dict[str, Any]) -> dict[str, Any]:
+        return {"y_pred": output["out"], "y": output["gold"]}
+
+    trainer = Engine(lambda engine, batch: None)
+    evaluator = Engine(lambda engine, batch: batch)
+    options: dict[str, Any] = {"output_transform": sides, "metrics_result_mode": "both"}
+    metrics = {
+        "chrf": ChrF(confidence=0.9, **options),
+        "bleu": Bleu(**options),
+        "rouge": ROUGEScore(rouge_keys="rougeL", **options),
+    }
     for name, metric in metrics.items():
         metric.attach(evaluator, name)
 
@@ -47,26 +62,71 @@ def engines(**options: Any) -> tuple[Engine, Engine, ScoresHandler]:
         evaluator.run([{"out": out[:1], "gold": REFERENCES[:1]}, {"out": out[1:], "gold": REFERENCES[1:]}])
 
     step = global_step_from_engine(trainer)
-    return trainer, evaluator, ScoresHandler(evaluator, metrics, global_step_transform=step, **every, **options)
+    handler = ScoresHandler(evaluator, metrics, samples=samples, global_step_transform=step, output_transform=sides)
+    return Run(trainer, evaluator, handler)
 
 
-def test_tensorboard_has_values_intervals_signatures_and_samples_each_epoch(tmp_path: Path):
-    trainer, evaluator, handler = engines(samples=2)
-    with TensorboardLogger(log_dir=tmp_path) as logger:
-        logger.attach(evaluator, handler, Events.COMPLETED)
-        runs: list[dict[str, Any]] = []
-        evaluator.add_event_handler(Events.COMPLETED, lambda engine: runs.append(dict(engine.state.metrics)))
-        trainer.run([0], max_epochs=2)
-    written = events(tmp_path)
-    names = [name for name, value in runs[0].items() if not isinstance(value, dict)]
-    assert {"bleu", "chrf", "chrf_low", "chrf_high", "rouge_rougeL_fmeasure"} <= {*names}
-    assert {*written.Tags()["scalars"]} == {f"validation/{name}" for name in names}
-    for name in names:
-        points = [(point.step, point.value) for point in written.Scalars(f"validation/{name}")]
-        assert points == [(epoch, pytest.approx(run[name])) for epoch, run in enumerate(runs, 1)]
-    for run, (epoch, text) in zip(runs, texts(tmp_path, "validation/samples"), strict=True):
-        assert run["chrf"] == pytest.approx(float(chrf_score(WRITTEN[epoch], REFERENCES)))
+class Written(NamedTuple):
+    """The folder of TensorBoard after a run, and the values that the evaluator had after each epoch."""
+
+    folder: Path
+    values: dict[int, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def in_tensorboard(tmp_path_factory: pytest.TempPathFactory) -> Written:
+    folder = tmp_path_factory.mktemp("tensorboard")
+    run = prepare_run(samples=2)
+    values: dict[int, dict[str, Any]] = {}
+    with TensorboardLogger(log_dir=folder) as logger:
+        logger.attach(run.evaluator, run.handler, Events.COMPLETED)
+
+        @run.evaluator.on(Events.COMPLETED)
+        def keep(evaluator: Engine) -> None:
+            values[run.trainer.state.epoch] = dict(evaluator.state.metrics)
+
+        run.trainer.run([0], max_epochs=2)
+    return Written(folder, values)
+
+
+NAMES = {
+    "bleu",
+    "chrf",
+    "chrf_low",
+    "chrf_high",
+    "rouge_rougeL_precision",
+    "rouge_rougeL_recall",
+    "rouge_rougeL_fmeasure",
+}
+
+
+def test_tensorboard_has_every_value_and_both_ends_of_its_interval(in_tensorboard: Written):
+    names = {f"validation/{name}" for name in NAMES}
+    assert set(events(in_tensorboard.folder).Tags()["scalars"]) == names
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_tensorboard_has_the_values_of_each_epoch(in_tensorboard: Written, name: str):
+    points = events(in_tensorboard.folder).Scalars(f"validation/{name}")
+    assert [point.step for point in points] == [1, 2]
+    assert [point.value for point in points] == pytest.approx([in_tensorboard.values[epoch][name] for epoch in (1, 2)])
+
+
+@pytest.mark.parametrize("epoch", [1, 2])
+def test_the_values_of_an_epoch_are_those_of_its_texts(in_tensorboard: Written, epoch: int):
+    score = chrf_score(WRITTEN[epoch], REFERENCES).item()
+    assert in_tensorboard.values[epoch]["chrf"] == pytest.approx(score)
+
+
+def test_tensorboard_has_samples_of_each_epoch(in_tensorboard: Written):
+    written = texts(in_tensorboard.folder, "validation/samples")
+    assert [epoch for epoch, _ in written] == [1, 2]
+    for epoch, text in written:
         assert samples_of(text) == expected(WRITTEN[epoch], REFERENCES, 2)
+
+
+def test_tensorboard_has_the_signatures_with_the_samples(in_tensorboard: Written):
+    for _, text in texts(in_tensorboard.folder, "validation/samples"):
         assert "- chrf: `nrefs:1|bs:1000|seed:12345|avg:micro|unit:text|" in text
 
 
@@ -97,43 +157,80 @@ def test_each_group_of_an_engine_is_read_by_its_own_options(tmp_path: Path, as_d
     assert lines[1]["bleu"] == pytest.approx(bleu_score(*chinese, tokenizer="zh", average="none").item())
 
 
-def test_each_run_writes_all_segments_to_a_file_that_evaluate_reads(tmp_path: Path):
-    trainer, evaluator = Engine(lambda engine, batch: None), Engine(lambda engine, batch: batch)
-    grouped = GroupedMetric(ChrF(), ["de", "fr"])
-    metrics = {"bleu": 100 * Bleu(average="micro", smooth="exp", tokenizer="13a"), "chrf": ChrF(), "grouped": grouped}
+class RunWithOutputs(NamedTuple):
+    """What two epochs wrote to a folder and to TensorBoard, and the values that the evaluator had after each."""
+
+    outputs: Path
+    tensorboard: Path
+    values: dict[int, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def with_outputs(tmp_path_factory: pytest.TempPathFactory) -> RunWithOutputs:
+    folder = tmp_path_factory.mktemp("outputs")
+    trainer = Engine(lambda engine, batch: None)
+    evaluator = Engine(lambda engine, batch: batch)
+    metrics = {
+        "bleu": 100 * Bleu(average="micro", smooth="exp", tokenizer="13a"),
+        "chrf": ChrF(),
+        "grouped": GroupedMetric(ChrF(), ["de", "fr"]),
+    }
     for name, metric in metrics.items():
         metric.attach(evaluator, name)
     step = global_step_from_engine(trainer)
-    outputs = tmp_path / "outputs"
-    handler = ScoresHandler(evaluator, metrics, outputs=outputs, details=True, global_step_transform=step)
-    of_sacrebleu = {epoch: sacrebleu.corpus_bleu(texts, [REFERENCES]) for epoch, texts in WRITTEN.items()}
+    handler = ScoresHandler(evaluator, metrics, outputs=folder / "outputs", details=True, global_step_transform=step)
+    values: dict[int, dict[str, Any]] = {}
 
     @trainer.on(Events.EPOCH_COMPLETED)
     def validate() -> None:
-        texts = WRITTEN[trainer.state.epoch]
-        found = evaluator.run(
-            [{"y_pred": texts, "y": REFERENCES, "groups": ["de"] * 3, "source": ["a", "b", "c"]}]
-        ).metrics
-        expected = of_sacrebleu[trainer.state.epoch]
-        assert found["bleu"] == pytest.approx(expected.score)
-        assert found["grouped_de"] == pytest.approx(found["chrf"])
-        assert found["bleu_brevity_penalty"] == pytest.approx(expected.bp)
-        assert found["bleu_length_ratio"] == pytest.approx(expected.sys_len / expected.ref_len)
+        epoch = trainer.state.epoch
+        batch = {"y_pred": WRITTEN[epoch], "y": REFERENCES, "groups": ["de"] * 3, "source": ["a", "b", "c"]}
+        values[epoch] = dict(evaluator.run([batch]).metrics)
 
-    with TensorboardLogger(log_dir=tmp_path) as logger:
+    with TensorboardLogger(log_dir=folder) as logger:
         logger.attach(evaluator, handler, Events.COMPLETED)
         trainer.run([0], max_epochs=2)
-    assert len(events(tmp_path).Scalars("validation/bleu_brevity_penalty")) == 2
-    results = evaluate(outputs, metrics="bleu,chrf").results
+    return RunWithOutputs(folder / "outputs", folder, values)
+
+
+each_epoch = pytest.mark.parametrize("epoch", WRITTEN)
+
+
+@each_epoch
+def test_a_run_that_writes_outputs_has_the_scores_of_sacrebleu(with_outputs: RunWithOutputs, epoch: int):
+    theirs = sacrebleu.corpus_bleu(WRITTEN[epoch], [REFERENCES])
+    assert with_outputs.values[epoch]["bleu"] == pytest.approx(theirs.score)
+
+
+@each_epoch
+def test_the_parts_of_bleu_are_values_of_the_run_if_details_are_asked_for(with_outputs: RunWithOutputs, epoch: int):
+    theirs = sacrebleu.corpus_bleu(WRITTEN[epoch], [REFERENCES])
+    values = with_outputs.values[epoch]
+    assert values["bleu_brevity_penalty"] == pytest.approx(theirs.bp)
+    assert values["bleu_length_ratio"] == pytest.approx(theirs.sys_len / theirs.ref_len)
+
+
+def test_the_parts_of_bleu_are_logged(with_outputs: RunWithOutputs):
+    assert len(events(with_outputs.tensorboard).Scalars("validation/bleu_brevity_penalty")) == 2
+
+
+@each_epoch
+def test_a_group_of_all_segments_has_the_score_of_all(with_outputs: RunWithOutputs, epoch: int):
+    assert with_outputs.values[epoch]["grouped_de"] == pytest.approx(with_outputs.values[epoch]["chrf"])
+
+
+def test_evaluate_reads_the_outputs_of_each_epoch(with_outputs: RunWithOutputs):
+    results = evaluate(with_outputs.outputs, metrics="bleu,chrf").results
     assert list(results) == ["step-1", "step-2"]
-    for epoch, values in enumerate(results.values(), 1):
-        assert 100 * values["bleu"].score == pytest.approx(of_sacrebleu[epoch].score)
-        assert values["chrf"].score == pytest.approx(float(chrf_score(WRITTEN[epoch], REFERENCES)))
-    with pytest.raises(
-        ValueError,
-        match=r"^outputs was given without global_step_transform: pass both, because",
-    ):
-        ScoresHandler(evaluator, metrics, outputs=outputs)
+    for epoch, of_epoch in enumerate(results.values(), 1):
+        theirs = sacrebleu.corpus_bleu(WRITTEN[epoch], [REFERENCES])
+        assert 100 * of_epoch["bleu"].score == pytest.approx(theirs.score)
+        assert of_epoch["chrf"].score == pytest.approx(chrf_score(WRITTEN[epoch], REFERENCES).item())
+
+
+def test_outputs_without_a_step_to_name_them_are_refused(tmp_path: Path):
+    with pytest.raises(ValueError, match=r"^outputs was given without global_step_transform: pass both, because"):
+        ScoresHandler(Engine(lambda engine, batch: batch), {"chrf": ChrF()}, outputs=tmp_path)
 
 
 class Wandb:
@@ -165,47 +262,93 @@ class Clearml:
     def report_scalar(self, title: str, series: str, value: float, iteration: int) -> None: ...
 
 
-@logs_to_wandb
-def test_other_loggers_are_given_what_they_take(monkeypatch: pytest.MonkeyPatch):
-    wandb, mlflow, clearml = (mock.create_autospec(of, instance=True) for of in (Wandb, Mlflow, Clearml))
+class OtherLoggers(NamedTuple):
+    """What was called of the packages behind three loggers in a run of two epochs, with one sample."""
+
+    wandb: Any
+    mlflow: Any
+    clearml: Any
+
+
+@pytest.fixture(scope="module")
+def other_loggers() -> OtherLoggers:
+    wandb = mock.create_autospec(Wandb, instance=True)
     wandb.config = mock.create_autospec(Config, instance=True)
+    mlflow = mock.create_autospec(Mlflow, instance=True)
     names = types.SimpleNamespace(validate_param_and_metric_name=lambda name: True)
+    of_clearml = ClearMLLogger.__new__(ClearMLLogger)  # its constructor looks for a server
+    of_clearml.clearml_logger = mock.create_autospec(Clearml, instance=True)
     modules = {"wandb": wandb, "mlflow": mlflow, "mlflow.utils": mlflow, "mlflow.utils.validation": names}
-    for name, module in modules.items():
-        monkeypatch.setitem(sys.modules, name, module)
-    third = ClearMLLogger.__new__(ClearMLLogger)  # its constructor looks for a server
-    third.clearml_logger = clearml
-    trainer, evaluator, handler = engines(samples=1)
-    for logger in (WandBLogger(), MLflowLogger(), third):
-        logger.attach(evaluator, handler, Events.COMPLETED)
-    trainer.run([0], max_epochs=2)
-    for epoch in (1, 2):
-        values, table = wandb.log.call_args_list[2 * epoch - 2 : 2 * epoch]
-        assert values.args[0]["validation/chrf"] == pytest.approx(float(chrf_score(WRITTEN[epoch], REFERENCES)))
-        assert table == mock.call({"validation/samples": wandb.Table.return_value}, step=epoch)
-        columns, rows = (wandb.Table.call_args_list[epoch - 1].kwargs[key] for key in ("columns", "data"))
-        assert columns == COLUMNS
-        assert [[*row[1:3], f"{row[3]:.4f}"] for row in rows] == expected(WRITTEN[epoch], REFERENCES, 1)
-        text, path = mlflow.log_text.call_args_list[epoch - 1].args
-        assert path == f"validation/samples/{epoch}.md"
-        assert samples_of(text) == expected(WRITTEN[epoch], REFERENCES, 1)
-        assert clearml.report_text.call_args_list[epoch - 1] == mock.call(
-            f"validation/samples, {epoch}\n\n{text}", print_console=False
-        )
-        assert mlflow.log_metrics.call_args_list[epoch - 1].kwargs["step"] == epoch
-    config, may_change = wandb.config.update.call_args.args
+    run = prepare_run(samples=1)
+    with mock.patch.dict(sys.modules, modules):
+        for logger in (WandBLogger(), MLflowLogger(), of_clearml):
+            logger.attach(run.evaluator, run.handler, Events.COMPLETED)
+        run.trainer.run([0], max_epochs=2)
+    return OtherLoggers(wandb, mlflow, of_clearml.clearml_logger)
+
+
+@logs_to_wandb
+@each_epoch
+def test_wandb_is_given_the_values_and_then_the_table_of_samples(other_loggers: OtherLoggers, epoch: int):
+    wandb = other_loggers.wandb
+    values, table = wandb.log.call_args_list[2 * (epoch - 1) : 2 * epoch]
+    assert values.args[0]["validation/chrf"] == pytest.approx(chrf_score(WRITTEN[epoch], REFERENCES).item())
+    assert table == mock.call({"validation/samples": wandb.Table.return_value}, step=epoch)
+
+
+@logs_to_wandb
+@each_epoch
+def test_the_table_of_wandb_has_the_samples(other_loggers: OtherLoggers, epoch: int):
+    table = other_loggers.wandb.Table.call_args_list[epoch - 1].kwargs
+    assert table["columns"] == COLUMNS
+    assert [[*row[1:3], f"{row[3]:.4f}"] for row in table["data"]] == expected(WRITTEN[epoch], REFERENCES, 1)
+
+
+@logs_to_wandb
+def test_the_configuration_of_wandb_has_the_signatures(other_loggers: OtherLoggers):
+    config, may_change = other_loggers.wandb.config.update.call_args.args
     assert config["chrf/signature"].startswith("nrefs:1|bs:1000|")
     assert may_change
-    assert clearml.report_scalar.call_count == 2 * (1 + 3 + 3)
 
 
-def test_what_cannot_be_written_is_refused():
-    _, evaluator, handler = engines()
+@logs_to_wandb
+@each_epoch
+def test_mlflow_is_given_a_file_of_samples_and_the_values(other_loggers: OtherLoggers, epoch: int):
+    text, path = other_loggers.mlflow.log_text.call_args_list[epoch - 1].args
+    assert path == f"validation/samples/{epoch}.md"
+    assert samples_of(text) == expected(WRITTEN[epoch], REFERENCES, 1)
+    assert other_loggers.mlflow.log_metrics.call_args_list[epoch - 1].kwargs["step"] == epoch
+
+
+@logs_to_wandb
+@each_epoch
+def test_clearml_is_given_the_samples_and_prints_nothing(other_loggers: OtherLoggers, epoch: int):
+    call = other_loggers.clearml.report_text.call_args_list[epoch - 1]
+    title, _, text = call.args[0].partition("\n\n")
+    assert title == f"validation/samples, {epoch}"
+    assert samples_of(text) == expected(WRITTEN[epoch], REFERENCES, 1)
+    assert call.kwargs == {"print_console": False}
+
+
+@logs_to_wandb
+def test_clearml_is_given_every_value(other_loggers: OtherLoggers):
+    assert other_loggers.clearml.report_scalar.call_count == 2 * len(NAMES)
+
+
+def test_what_is_no_metric_of_this_package_is_refused():
+    evaluator = Engine(lambda engine, batch: batch)
     with pytest.raises(TypeError, match=r"the metric f is a MetricsLambda .* a metric of ngram_metrics.ignite, or"):
         ScoresHandler(evaluator, {"f": ROUGEScore(confidence=0.9)["rougeL_fmeasure_low"]})
+
+
+def test_a_logger_that_cannot_store_text_is_refused():
+    run = prepare_run()
     with pytest.raises(TypeError, match="SimpleNamespace cannot store text: expected TensorboardLogger, WandBLogger"):
-        handler(evaluator, types.SimpleNamespace(), Events.COMPLETED)
-    _, evaluator, _ = engines()
+        run.handler(run.evaluator, types.SimpleNamespace(), Events.COMPLETED)
+
+
+def test_a_metric_that_is_attached_to_no_engine_is_refused():
+    evaluator = Engine(lambda engine, batch: batch)
     handler = ScoresHandler(evaluator, {"other": Bleu()})
     with pytest.raises(ValueError, match=r"no metric is attached as \['other'\]"):
         handler(evaluator, TensorboardLogger.__new__(TensorboardLogger), Events.COMPLETED)
