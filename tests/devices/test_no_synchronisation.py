@@ -170,6 +170,7 @@ def test_generated_code_scores_the_same(reward: str):
     _call_compiled(reward, "inductor", torch.device("cpu"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiling")
 @pytest.mark.parametrize(
     ("case", "average"),

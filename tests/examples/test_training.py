@@ -203,6 +203,7 @@ def reward():
     return example("reward")
 
 
+@pytest.mark.slow
 def test_both_rewards_rise(reward, capsys):
     run(reward, "--device", "cpu", "--steps", 40, "--every", 20)
     lines = re.findall(r"step +(\d+)   chrF ([\d.]+)   BLEU ([\d.]+)", capsys.readouterr().out)
