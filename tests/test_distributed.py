@@ -150,7 +150,9 @@ def validate_sharded() -> Values:
     """By the block of the page, with a model whose forward waits for the other process."""
     from torch.distributed.fsdp import fully_shard
 
-    model, metrics, names = fully_shard(torch.nn.Linear(4, 4)), Counting().metrics, {}
+    model = fully_shard(torch.nn.Linear(4, 4))
+    metrics = Counting().metrics
+    names = {}
 
     def generate(hypotheses: list[str]) -> list[str]:
         model(torch.zeros(1, 4))

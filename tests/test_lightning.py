@@ -283,7 +283,9 @@ def test_no_later_validation_or_test_replaces_a_file_of_the_fit(with_outputs: Fi
 
 
 def test_groups_of_a_step_reach_the_metrics_that_take_them(tmp_path: Path):
-    hypotheses, references, groups = WRITTEN[0], REFERENCES, ["de", "fr", "de", "fr"]
+    hypotheses = WRITTEN[0]
+    references = REFERENCES
+    groups = ["de", "fr", "de", "fr"]
     returned = {"preds": hypotheses, "target": references, "groups": groups}
     metrics = {"chrf": GroupedMetric(ChrF(), ["de", "fr"]), "bleu": Bleu()}
     running = trainer(tmp_path, callbacks=[ScoresCallback(metrics, outputs=tmp_path / "outputs", details=True)])
@@ -328,7 +330,8 @@ def test_a_process_that_is_not_the_first_logs_values_and_writes_no_text(
 
 @pytest.mark.parametrize("stage", ["validate", "test"])
 def test_each_of_several_loaders_is_scored_by_itself(stage: str, tmp_path: Path):
-    logger, prefix = loggers.TensorBoardLogger(tmp_path, name=""), {"validate": "val", "test": "test"}[stage]
+    logger = loggers.TensorBoardLogger(tmp_path, name="")
+    prefix = {"validate": "val", "test": "test"}[stage]
     running = trainer(tmp_path, logger=logger, callbacks=[scores()])
     for loaders in ([Batches(BATCHES), Batches(BATCHES[:1])], [Batches(BATCHES)]):
         getattr(running, stage)(Model(), loaders, verbose=False)
@@ -357,7 +360,8 @@ def test_a_fast_dev_run_warns_of_nothing(tmp_path: Path):
 
 
 def test_the_metrics_go_to_the_device_of_the_module():
-    callback, running = scores(), mock.Mock(testing=False, num_val_batches=[1])
+    callback = scores()
+    running = mock.Mock(testing=False, num_val_batches=[1])
     callback.on_validation_epoch_start(running, mock.Mock(device=torch.device("meta")))
     (scored,) = callback._scored
     assert {metric.device.type for metric in scored.metrics.values()} == {"meta"}

@@ -250,7 +250,8 @@ def test_the_surroundings_of_a_training_loop_change_no_score(case):
 
 
 def test_the_counts_of_a_metric_are_neither_read_nor_changed():
-    metric, rows = ChrF(), [["a cd", "b (a", ""], ["efg", "cd. a"]]
+    metric = ChrF()
+    rows = [["a cd", "b (a", ""], ["efg", "cd. a"]]
     expected = mbr.decode(ChrF(), rows).expected_utilities
     metric.update(["a b cd"], ["a b cd."])
     before = metric.compute().clone()

@@ -350,7 +350,8 @@ def test_the_bootstrap_warns_below_fifty_segments_and_randomization_never():
 @pytest.mark.parametrize("name", OF_SACREBLEU)
 def test_intervals_of_differences_are_those_of_resampled_counts_of_sacrebleu(name: str):
     make, peer_class = OF_SACREBLEU[name]
-    peer, draws = peer_class(), np.random.default_rng(7).integers(150, size=(2000, 150))
+    peer = peer_class()
+    draws = np.random.default_rng(7).integers(150, size=(2000, 150))
 
     def resampled(lines: list[str]) -> np.ndarray:
         counts = np.array(peer._extract_corpus_statistics(lines, [REFERENCES]))
@@ -358,9 +359,11 @@ def test_intervals_of_differences_are_those_of_resampled_counts_of_sacrebleu(nam
 
     found = evaluate(OUTPUTS, REFERENCES, {name: make()}).results
     for system in ("alike", "close", "far"):
-        result, expected = found[system][name], resampled(OUTPUTS[system]) - resampled(OUTPUTS["base"])
+        result = found[system][name]
+        expected = resampled(OUTPUTS[system]) - resampled(OUTPUTS["base"])
         # The standard error of an end is 0.085 deviations of 1,000 draws.
-        ends, error = np.quantile(expected, [0.025, 0.975]), 0.4 * expected.std()
+        ends = np.quantile(expected, [0.025, 0.975])
+        error = 0.4 * expected.std()
         assert [result.difference_low, result.difference_high] == pytest.approx(ends, abs=error)
         assert result.difference_low < result.difference < result.difference_high
     assert found["base"][name].difference_low is found["base"][name].difference_high is None
@@ -452,7 +455,8 @@ def test_the_randomization_of_few_documents_is_that_of_all_swaps_of_whole_docume
     """The exact share, over all 2^5 swaps, of differences as large."""
     labels = [document for document, size in enumerate(sizes) for _ in range(size)]
     outputs = {name: lines[: len(labels)] for name, lines in OUTPUTS.items()}
-    targets, peer = REFERENCES[: len(labels)], CHRF()
+    targets = REFERENCES[: len(labels)]
+    peer = CHRF()
     clusters = None if max(sizes) == 1 else labels
     ours = paired_approximate_randomization(counted(ChrF, outputs, average=average), "base", 4000, clusters=clusters)
 
@@ -490,7 +494,8 @@ def test_the_randomization_of_few_documents_is_that_of_all_swaps_of_whole_docume
 )
 def test_neither_the_order_of_segments_nor_the_names_of_documents_matter(test: Any, make: Any, average: str):
     systems = counted(make, average=average)
-    alone, whole = test(systems, "base", 100), test(systems, "base", 100, clusters=DOCUMENTS)
+    alone = test(systems, "base", 100)
+    whole = test(systems, "base", 100, clusters=DOCUMENTS)
     assert alone != whole
     order = random.Random(3).sample(range(len(REFERENCES)), len(REFERENCES))
     for name, metric in systems.items():

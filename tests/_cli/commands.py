@@ -11,7 +11,8 @@ from ngram_metrics import _cli as cli
 
 REFERENCES = references(120)
 SECOND = output(REFERENCES, 0.4, seed=3)
-BASE, OTHER = output(REFERENCES, 0.3, seed=10), output(REFERENCES, 0.2, seed=11)
+BASE = output(REFERENCES, 0.3, seed=10)
+OTHER = output(REFERENCES, 0.2, seed=11)
 FILES = {"base.txt": BASE, "other.txt": OTHER, "ref.txt": REFERENCES, "ref2.txt": SECOND}
 
 

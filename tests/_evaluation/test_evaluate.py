@@ -241,7 +241,8 @@ def test_intervals_are_those_of_clusters(value: str, of_test: str, make: Any):
     plain = evaluate(OF_CLUSTERS, REFERENCES, **CLUSTER_OPTIONS).results
     for system, metric in counted(make, OF_CLUSTERS).items():
         alone = paired_bootstrap({system: metric}, system, confidence=0.9, seed=7, clusters=ARTICLES)[system][of_test]
-        result, without = found[system][value], plain[system][value]
+        result = found[system][value]
+        without = plain[system][value]
         assert (result.low, result.high) == pytest.approx((alone.low, alone.high), abs=1e-12)
         assert (result.low, result.high) != (without.low, without.high)
 
@@ -294,7 +295,8 @@ INVISIBLE = ["\u200b", "\u200e", "\u200f", "\u00ad", "\ufeff"]
 
 @pytest.mark.parametrize("character", INVISIBLE)
 def test_a_word_with_an_invisible_character_is_warned_of_on_either_side(character):
-    marked, plain = f"guten A{character}bend", "guten Abend"
+    marked = f"guten A{character}bend"
+    plain = "guten Abend"
     shown = ascii(character)[1:-1]
     for hypotheses, wanted, words in (
         ([plain, marked], [plain, plain], f"'A{shown}bend' and 'Abend' of the reference"),
@@ -325,7 +327,8 @@ def test_to_pandas_without_pandas_is_told(monkeypatch):
 
 def test_a_difference_in_the_last_bit_is_none():
     """F of 2 words of 5 with 1 match, and of 10 with 2, is 1/3 both times."""
-    base, other = ["w0 x0 x1 x2"], ["w0 w1 x0 x1 x2 x3 x4 x5 x6 x7"]
+    base = ["w0 x0 x1 x2"]
+    other = ["w0 w1 x0 x1 x2 x3 x4 x5 x6 x7"]
     found = evaluate({"base": base, "other": other}, ["w0 w1"], {"rouge": ROUGEScore(rouge_keys="rouge1")})
     result = found.results["other"]["rouge1"]
     assert result.difference is not None

@@ -21,7 +21,8 @@ def write(folder: Path, references: list[list[str]] = REFERENCES) -> Path:
     """Write the outputs of three steps as the callbacks do."""
     folder.mkdir(parents=True)
     for name, texts in WRITTEN.items():
-        keys, rows = ("source", "hypothesis", "references"), zip(SOURCES, texts, references, strict=True)
+        keys = ("source", "hypothesis", "references")
+        rows = zip(SOURCES, texts, references, strict=True)
         lines = [json.dumps(dict(zip(keys, row, strict=True))) for row in rows]
         (folder / f"{name}.jsonl").write_text("\n".join(lines))
     return folder

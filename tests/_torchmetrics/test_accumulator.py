@@ -234,7 +234,8 @@ def test_a_batch_without_segments_counts_nothing(case: Case, average: str):
 @pytest.mark.parametrize("synced", [False, True])
 @each_metric
 def test_after_a_reset_a_metric_is_as_new(case: Case, average: str, synced: bool):
-    metric, fresh = case.filled(average), case.make(average)
+    metric = case.filled(average)
+    fresh = case.make(average)
     metric.compute()
     if synced:
         metric.sync(dist_sync_fn=_two_ranks_of_the_same, distributed_available=lambda: True)
@@ -339,7 +340,8 @@ def test_a_refused_batch_changes_nothing(
     case: Case, average: str, method: str, options: dict[str, Any], batches_before: int
 ):
     metric = metric_with_history(case, average, method, options, batches_before)
-    states, attributes = states_of(metric), {**vars(metric)}
+    states = states_of(metric)
+    attributes = {**vars(metric)}
     preds, target = case.batches[2]
     with pytest.raises(ValueError, match="expected"):
         getattr(metric, method)(preds, target[:-1])
@@ -354,7 +356,8 @@ def test_an_interrupted_batch_changes_nothing(
     case: Case, average: str, method: str, options: dict[str, Any], batches_before: int
 ):
     metric = metric_with_history(case, average, method, options, batches_before)
-    states, attributes = states_of(metric), {**vars(metric)}
+    states = states_of(metric)
+    attributes = {**vars(metric)}
     another = metric_with_history(case, average, method, options, batches_before)
     for number in chosen_calls(lambda: getattr(another, method)(*case.batches[2])):
         interrupt(lambda: getattr(metric, method)(*case.batches[2]), number)
@@ -397,7 +400,8 @@ def test_a_rank_that_cannot_pack_its_counts_raises_its_own_error_and_the_others_
         sent.append(message)
         return [message]
 
-    failing, other = ChrF(), ChrF()
+    failing = ChrF()
+    other = ChrF()
     for metric in (failing, other):
         metric.update(["a b"], ["a c"])
     failing.row = torch.empty_like(failing.row, device="meta")  # has no data
@@ -509,7 +513,8 @@ def _filled(metric: Any) -> Any:
 
 @each_metric_of_one_value
 def test_each_value_stands_beside_the_ends_of_its_interval(case: Case, average: str):
-    plain, value = case.value(average), case.filled(average, confidence=0.95).compute()
+    plain = case.value(average)
+    value = case.filled(average, confidence=0.95).compute()
     named = plain if isinstance(plain, dict) else dict.fromkeys(case.make(average).scorer.values, plain)
     assert list(value) == [name + end for name in named for end in ("", "_low", "_high")]
     for name, score in named.items():

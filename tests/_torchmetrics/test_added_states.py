@@ -73,7 +73,8 @@ def reload(metric: WithLabels) -> WithLabels:
 
 @pytest.mark.parametrize("merged", [merge, merge_states])
 def test_added_lists_are_merged_in_the_order_of_the_segments(merged: Callable[[WithLabels, WithLabels], None]):
-    metric, other = of_labels(2, 0), of_labels(3, 1)
+    metric = of_labels(2, 0)
+    other = of_labels(3, 1)
     merged(metric, other)
     assert contents(metric) == contents(of_labels(2, 0, 3, 1))
     assert contents(other) == contents(of_labels(3, 1))
@@ -113,7 +114,8 @@ def test_an_update_that_fails_after_it_has_counted_leaves_the_counts():
 
 
 def test_a_merge_that_fails_changes_nothing():
-    metric, other = of_labels(2, 0), of_labels(1)
+    metric = of_labels(2, 0)
+    other = of_labels(1)
     other.labelled = torch.zeros(2, 3)
     metric.labelled = torch.zeros(2, 2)
     with pytest.raises(RuntimeError, match="must match"):

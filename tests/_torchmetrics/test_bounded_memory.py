@@ -18,7 +18,8 @@ FIXED_BYTES = 48 << 20
 BYTES_A_SLOT = 320
 #: Instead of the fixed bytes for longest common subsequences, whose table is as wide as the documents are long.
 SUBSEQUENCE_BYTES = 128 << 20
-PADDING, WORDS = -1, 50_000
+PADDING = -1
+WORDS = 50_000
 Batch = tuple[torch.Tensor, torch.Tensor]
 
 

@@ -65,7 +65,8 @@ each_cast = pytest.mark.parametrize("cast", CASTS.values(), ids=CASTS)
 @each_cast
 def test_casts_change_nothing(case: Case, average: str, cast: Cast):
     metric = case.filled(average, case.batches[:2])
-    states, value = states_of(metric), metric.compute()
+    states = states_of(metric)
+    value = metric.compute()
     returned = cast(metric)
     assert returned is None or returned is metric
     assert_same_states(metric, states)
@@ -133,7 +134,8 @@ def test_without_float64_on_the_device_the_sum_stays_on_the_cpu(case: Case, monk
     states = states_of(metric)
     monkeypatch.setattr(tensors, "float_dtype", _float64_only_on_the_cpu)
     metric.to("meta")
-    sums, dtypes = _float64_states(metric), _dtypes(metric)
+    sums = _float64_states(metric)
+    dtypes = _dtypes(metric)
     assert "score_sum" in sums
     for name in sums:
         assert_same(getattr(metric, name), states[name])
@@ -248,7 +250,8 @@ def test_states_on_the_cpu_are_gathered_from_the_device_if_the_backend_needs_it(
         for rank in gathered:
             rank.copy_(tensor)
 
-    metric, whole = case.filled(average), case.filled(average)
+    metric = case.filled(average)
+    whole = case.filled(average)
     whole.merge_state(case.filled(average))
     group = {"is_initialized": True, "get_backend": backend, "get_world_size": 2, "get_rank": 1}
     for name, value in group.items():
@@ -290,7 +293,8 @@ def test_without_sync_nothing_is_gathered():
 
 
 def test_states_loaded_while_the_states_are_those_of_all_processes_stay():
-    saved, metric = ChrF(), _synced_by(lambda state, group: [state, state])
+    saved = ChrF()
+    metric = _synced_by(lambda state, group: [state, state])
     saved.persistent(True)
     saved.update("a b", "a c")
     metric.update("x y", "z")

@@ -97,7 +97,8 @@ def _of_three(case: Case, average: str) -> dict[str, Any]:
 
 
 def _values_of_three(case: Case, average: str, batches: Sequence[Any]) -> dict[str, Any]:
-    value, other = case.value(average, batches), case.value(average, batches, **case.others[0])
+    value = case.value(average, batches)
+    other = case.value(average, batches, **case.others[0])
     return {**_flat("one", value), **_flat("two", value), **_flat("other", other)}
 
 
@@ -172,7 +173,8 @@ TOKENIZERS: dict[str, tuple[bool, Any, Any]] = {
 @pytest.mark.parametrize("kind", TOKENIZERS)
 def test_one_tokenizer_shares_a_group_and_others_never_do(kind: str):
     """The counts of others are equal after the first batch, a word of one letter, and then no more."""
-    batches, (is_one, *pair) = [ONE_LETTER, *TEXT, PRINTED_TEXT], TOKENIZERS[kind]
+    batches = [ONE_LETTER, *TEXT, PRINTED_TEXT]
+    is_one, *pair = TOKENIZERS[kind]
     x, y = (_alone(tokenizer, batches) for tokenizer in pair)
     assert torch.equal(x, y) == is_one
     metrics = MetricCollection({name: Bleu(tokenizer=one) for name, one in zip("xy", pair, strict=True)})

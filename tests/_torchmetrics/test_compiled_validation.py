@@ -88,7 +88,8 @@ BY_DEFAULT = {"Bleu of texts", "ignite"}
 )
 def test_a_compiled_step_counts_under_inference_mode_what_a_plain_one_does(name: str):
     make, step, batch = STEPS[name]
-    metric, plain = make(), make()
+    metric = make()
+    plain = make()
     compiled = torch.compile(lambda: step(metric, batch), backend="eager")
     with torch.inference_mode():
         for _ in range(3):

@@ -48,7 +48,8 @@ def test_each_group_has_the_values_of_a_metric_of_its_own(case: Case, average: s
         labels = [LABELS[(len(groups) + position) % 2] for position in range(len(batch[0]))]
         grouped.update(*batch, labels)
         groups += labels
-    whole, expected = joined(case.batches), {}
+    whole = joined(case.batches)
+    expected = {}
     for label in LABELS[:2]:
         values = case.value(average, [take(whole, [group == label for group in groups])])
         expected |= {(name, label): value for name, value in named(case, values).items()}

@@ -192,7 +192,8 @@ def test_a_segment_of_padding_has_one_empty_reference():
 )
 @pytest.mark.parametrize("package", [ngram_metrics, for_ignite], ids=["torchmetrics", "ignite"])
 def test_arithmetic_scores_segments_and_has_the_signatures_of_its_metrics(package: Any, arithmetic: Any, expected: Any):
-    bleu, chrf = package.Bleu(), package.ChrF()
+    bleu = package.Bleu()
+    chrf = package.ChrF()
     metric_class = {ngram_metrics: Accumulator, for_ignite: IgniteMetric}[package]
     outputs = Outputs({"x": arithmetic(bleu, chrf)}, metric_class, 3, details=True)
     outputs.add(HYPOTHESES, REFERENCES)

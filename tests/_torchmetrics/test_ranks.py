@@ -235,7 +235,8 @@ def test_sync_on_step_gives_the_value_of_the_step_over_all_ranks():
 def compute_groups() -> list[dict[str, Any]]:
     """The values of groups, each of which is a batch, so that a rank lacks some of them."""
     groups = [f"batch{number}" for number in range(len(TEXT))]
-    metric, of_ignite = GroupedMetric(ChrF(), groups), for_ignite.GroupedMetric(for_ignite.ChrF(), groups)
+    metric = GroupedMetric(ChrF(), groups)
+    of_ignite = for_ignite.GroupedMetric(for_ignite.ChrF(), groups)
     numbers = UNEVEN[distributed.get_rank()]
     for number, (preds, target) in zip(numbers, select(TEXT, numbers), strict=True):
         metric.update(preds, target, [number] * len(preds))
@@ -366,7 +367,8 @@ UNLIKE: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 def assert_refused_together(make: Callable[[], Any], batch: Batch, words: str) -> None:
     """All ranks raise; after the error each has what it had, and goes on."""
-    metric, uninterrupted = make(), make()
+    metric = make()
+    uninterrupted = make()
     update(metric, batch)
     counts = counts_of(metric)
     with one_gathering(), pytest.raises(ValueError, match=words):

@@ -108,7 +108,8 @@ def test_a_loader_that_gives_each_segment_once_is_not_warned_of(loader: Any, run
 
 
 def test_each_loader_of_a_collection_is_looked_at():
-    exact, repeating = EXACT["no sampler"], REPEATING["sampler"]
+    exact = EXACT["no sampler"]
+    repeating = REPEATING["sampler"]
     assert count_warnings(run_lightning, [exact, repeating]) == 1
     assert count_warnings(run_lightning, {"first": exact, "second": [repeating]}) == 1
     assert count_warnings(run_lightning, [exact, exact]) == 0

@@ -38,7 +38,8 @@ Copying = Callable[[torchmetrics.Metric], torchmetrics.Metric]
 @each_kind_of_state
 def test_a_copy_holds_the_same(case: Case, average: str, copied: Copying):
     metric = case.filled(average, case.batches[:2])
-    value, states = metric.compute(), states_of(metric)
+    value = metric.compute()
+    states = states_of(metric)
     twin = copied(metric)
     assert type(twin) is type(metric)
     assert_same_states(twin, states)
@@ -87,7 +88,9 @@ def test_a_reset_of_the_original_leaves_the_copy(case: Case, average: str, copie
 
 @each_copy
 def test_a_copy_has_the_sentencepiece_model_of_its_tokenizer(copied: Callable[[Bleu], Bleu]):
-    model, (hypotheses, references), texts = io.BytesIO(), TEXT[0], iter(str(TEXT).split(","))
+    model = io.BytesIO()
+    hypotheses, references = TEXT[0]
+    texts = iter(str(TEXT).split(","))
     sentencepiece = pytest.importorskip("sentencepiece", reason="its models are tokenizers")
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=texts, model_writer=model, vocab_size=40, num_threads=1, minloglevel=2
@@ -187,7 +190,9 @@ def test_states_saved_while_they_are_synced_are_gone_on_from(case: Case, average
 
 def _check_refused(metric: torchmetrics.Metric, saved: Mapping[str, Any], reason: str) -> None:
     """Refused with a reason, and nothing is set, also where missing keys are allowed."""
-    states, count, computed = states_of(metric), metric.update_count, metric._computed
+    states = states_of(metric)
+    count = metric.update_count
+    computed = metric._computed
     for strict in (True, False):
         with pytest.raises(RuntimeError, match=reason):
             metric.load_state_dict(saved, strict=strict)
@@ -218,7 +223,8 @@ def test_load_refuses_other_averages(case: Case, average: str):
 
 @each_metric
 def test_load_refuses_states_that_lack_one(case: Case, average: str):
-    metric, saved = case.filled(average, case.batches[:1]), _saved(case.filled(average))
+    metric = case.filled(average, case.batches[:1])
+    saved = _saved(case.filled(average))
     for name in saved:
         rest = {key: state for key, state in saved.items() if key != name}
         _check_refused(metric, rest, r"the states lack \[.*\]: expected")
@@ -226,7 +232,8 @@ def test_load_refuses_states_that_lack_one(case: Case, average: str):
 
 @each_metric
 def test_load_refuses_a_state_that_is_no_tensor(case: Case, average: str):
-    metric, saved = case.filled(average, case.batches[:1]), _saved(case.filled(average))
+    metric = case.filled(average, case.batches[:1])
+    saved = _saved(case.filled(average))
     for name in saved:
         words = rf"the saved state {name} is an? \w+: expected a tensor|whose settings differ"
         _check_refused(metric, {**saved, name: 5}, words)
@@ -238,7 +245,8 @@ def test_load_refuses_a_state_that_is_no_tensor(case: Case, average: str):
 
 @each_metric
 def test_load_refuses_a_state_of_another_dtype_or_shape(case: Case, average: str):
-    metric, saved = case.filled(average, case.batches[:1]), _saved(case.filled(average))
+    metric = case.filled(average, case.batches[:1])
+    saved = _saved(case.filled(average))
     for name, state in saved.items():
         tensor = state[0] if name == "rows" else state
         words = f"the saved state {name} is torch.float16 of shape .*: expected torch|whose settings differ"
@@ -308,7 +316,8 @@ def test_the_hash_of_a_metric_does_not_change_with_its_counts():
 
 def test_states_that_are_written_in_place_are_what_was_counted() -> None:
     """As a caller's own ``all_reduce`` writes them, on a rank that has no data too."""
-    counted, metric = Bleu(), Bleu()
+    counted = Bleu()
+    metric = Bleu()
     counted.update(["the cat sat on the mat"], ["the cat is on the mat"])
     for name in ("segments", "kind", "reference_range", "row"):
         getattr(metric, name).copy_(getattr(counted, name))
@@ -388,7 +397,8 @@ def test_what_was_merged_stays_if_the_other_is_reset(case: Case, average: str, i
 
 @each_metric
 def test_merge_with_a_metric_that_was_never_updated(case: Case, average: str):
-    metric, fresh = case.filled(average), case.make(average)
+    metric = case.filled(average)
+    fresh = case.make(average)
     metric.merge_state(fresh)
     fresh.merge_state(metric)
     for merged in (metric, fresh):
@@ -400,7 +410,9 @@ def test_merge_with_a_metric_that_was_never_updated(case: Case, average: str):
 
 def _check_merge_refused(metric: torchmetrics.Metric, incoming: Any, words: str) -> None:
     """Refused with the words, and nothing is changed."""
-    states, count, value = states_of(metric), metric.update_count, metric.compute()
+    states = states_of(metric)
+    count = metric.update_count
+    value = metric.compute()
     with pytest.raises(ValueError, match=words):
         metric.merge_state(incoming)
     assert_same_states(metric, states)
@@ -452,7 +464,8 @@ def near(case: Case, average: str, bound: int) -> Any:
 def test_no_count_is_lost_at_a_bound(case: Case, average: str):
     """Where a float32, an int32 or a float64 would lose some: in updates, and in a merge of either into the other."""
     once = case.filled(average, [case.whole])
-    counts, segments = once.row.tolist(), int(once.segments)
+    counts = once.row.tolist()
+    segments = int(once.segments)
     for bound in BOUNDS:
         metric = near(case, average, bound)
         for _ in range(3):
@@ -476,7 +489,8 @@ def test_the_mean_of_many_segments_is_that_of_an_exact_sum(segments: int):
     sides = torch.randint(1, 7, (2, 48, 6), generator=generator)  # 48 pairs of 6 ids without padding
     scores = [oracles.overlap(*oracles.overlap_counts(*pair, 1)) for pair in zip(*sides.tolist(), strict=True)]
     assert len(set(scores)) > 3
-    metric, seen = NgramOverlap(pad_id=0), torch.zeros(48, dtype=torch.int64)
+    metric = NgramOverlap(pad_id=0)
+    seen = torch.zeros(48, dtype=torch.int64)
     for _ in range(20):
         # Uneven shares of the pairs, and another order in each batch.
         chosen = (torch.rand(segments // 20, generator=generator) ** 2 * 48).long()
@@ -509,8 +523,10 @@ each_mix = pytest.mark.parametrize(
 @each_mix
 def test_none_refuses_another_number_of_samples(first, second, words):
     """In an update and a merge, and goes on as if nothing had been; test_ranks.py has several processes."""
-    metric, other = CASE.filled("none", [first]), CASE.filled("none", [second])
-    states, value = states_of(metric), metric.compute()
+    metric = CASE.filled("none", [first])
+    other = CASE.filled("none", [second])
+    states = states_of(metric)
+    value = metric.compute()
     for call in (
         lambda: metric.update(*second),
         lambda: metric(*second),
@@ -532,7 +548,8 @@ def test_none_refuses_another_number_of_samples(first, second, words):
 @each_mix
 @pytest.mark.parametrize("average", ["micro", "macro"])
 def test_the_other_averages_take_any_numbers_of_samples(first, second, words, average):
-    metric, merged = CASE.filled(average, [first, second]), CASE.filled(average, [first])
+    metric = CASE.filled(average, [first, second])
+    merged = CASE.filled(average, [first])
     assert_same(merged.compute(), CASE.value(average, [first]))
     every = torch.cat([CASE.value("none", [batch]).flatten() for batch in (first, second)])
     assert metric.segments == len(every)
@@ -553,7 +570,9 @@ def test_an_update_that_fails_or_has_no_segment_fixes_no_number_of_samples():
 
 
 def test_a_copy_a_merged_and_a_loaded_metric_know_their_number_of_samples():
-    metric, merged, loaded = CASE.filled("none"), CASE.make("none"), CASE.filled("none", [OTHER])
+    metric = CASE.filled("none")
+    merged = CASE.make("none")
+    loaded = CASE.filled("none", [OTHER])
     metric.persistent(True)
     merged.merge_state(metric)
     loaded.load_state_dict(metric.state_dict())

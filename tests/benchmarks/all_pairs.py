@@ -88,7 +88,8 @@ def main(options: Any) -> None:
             for size in SIZES:
                 against_fastchrf(f"{size} x {size}", task, fresh_lines(size))
         elif task == "groups":
-            groups, size = segments[:SEGMENTS], len(corpus.systems)
+            groups = segments[:SEGMENTS]
+            size = len(corpus.systems)
             against_fastchrf(f"{len(groups)} groups of {size} x {size}", "pairwise", fresh_groups(groups, groups))
         elif task == "repetitive":
             against_fastchrf(f"{TEXTS} x {TEXTS}, one letter of 26", "pairwise", fresh_repetitive)

@@ -127,7 +127,8 @@ def in_updates(make: Callable[[], Any], read: Reader = texts) -> Way:
     """Count an epoch in its batches; a metric of ignite takes each as a pair."""
 
     def prepare(epoch: Epoch) -> Callable[[], Any]:
-        metric, batches = make(), [read(*batch) for batch in epoch.batches]
+        metric = make()
+        batches = [read(*batch) for batch in epoch.batches]
         update = metric.update if isinstance(metric, IgniteMetric) else lambda batch: metric.update(*batch)
 
         def call() -> Any:

@@ -32,7 +32,8 @@ wait = torch.cuda.synchronize if REAL else lambda: None
 
 def attempt(name, step, *arguments):
     """Do a step while there is time, and write down its result or its error."""
-    line, begin = {"phase": sys.argv[1], "name": name, "ok": None}, time.monotonic()
+    line = {"phase": sys.argv[1], "name": name, "ok": None}
+    begin = time.monotonic()
     if begin < END:
         try:
             line |= {"result": step(*arguments), "ok": True}
@@ -50,7 +51,8 @@ def in_small(*sizes):
 
 
 def compare(call, *batch):
-    expected, there = call(*batch), move(HERE, batch)
+    expected = call(*batch)
+    there = move(HERE, batch)
     with no_waiting(HERE):
         found = call(*there)
     assert_near(found, expected, HERE)
@@ -86,7 +88,8 @@ def correct():
             attempt(f"subsequences {size}", compare, functools.partial(common_subsequence_lengths, pad_id=0), *batch)
     for name in ("int8", "int16", "int32", "uint8", "uint16", "uint32"):
         attempt(f"ids of {name}", compare_updates, "Bleu", getattr(torch, name))
-    one, other = ragged_ids(4, 3, *in_small(600, 24)), ragged_ids(5, 3, *in_small(300, 30))
+    one = ragged_ids(4, 3, *in_small(600, 24))
+    other = ragged_ids(5, 3, *in_small(300, 30))
     for name, precision, sides in product(("Bleu", "ChrF"), ("medium", "highest"), ((one, other), (one, one))):
         attempt(f"pairs {name} {precision} {tuple(sides[1].shape)}", compare_pairs, name, precision, *sides)
     torch.use_deterministic_algorithms(True)
@@ -128,7 +131,8 @@ def measure(call, batches):
     if not REAL:
         return {"ms": milliseconds(call, batches)}
     torch.cuda.reset_peak_memory_stats()
-    before, took = torch.cuda.memory_allocated(), milliseconds(call, batches)
+    before = torch.cuda.memory_allocated()
+    took = milliseconds(call, batches)
     ids = sum(side.numel() for side in batches[0])
     return {"ms": took, "bytes an id": (torch.cuda.max_memory_allocated() - before) / ids}
 

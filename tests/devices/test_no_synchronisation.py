@@ -35,7 +35,8 @@ from ngram_metrics import Bleu, ChrF, NgramOverlap
 from ngram_metrics.functional import bleu_score, get_score, ngram_overlap
 
 #: Where nothing may wait, and where scores are compiled.
-quiet, compiled_for = fixture_of("meta", "vulkan", "cuda"), fixture_of("cpu", "vulkan", "cuda")
+quiet = fixture_of("meta", "vulkan", "cuda")
+compiled_for = fixture_of("cpu", "vulkan", "cuda")
 on_cuda = fixture_of("cuda")
 
 
@@ -181,7 +182,8 @@ def test_generated_code_scores_the_same(reward: str):
 )
 def test_training_steps_that_update_a_metric_are_one_graph_also_after_a_reset(case: Case, average: str):
     counter = CompileCounterWithBackend("eager")
-    metric, eager = case.make(average), case.make(average)
+    metric = case.make(average)
+    eager = case.make(average)
     batch = case.batches[0]
 
     def step(preds: Tensor, target: Tensor) -> Tensor:
@@ -207,7 +209,8 @@ def test_training_steps_that_update_a_metric_are_one_graph_also_after_a_reset(ca
 @pytest.mark.usefixtures("compiling")
 def test_a_step_that_resets_a_metric_and_counts_a_batch_without_segments_is_one_graph():
     case = next(case for case in CASES if case.on_ids)
-    metric, eager = case.make("micro"), case.make("micro")
+    metric = case.make("micro")
+    eager = case.make("micro")
     preds, target = case.batches[0]
 
     @functools.partial(torch.compile, fullgraph=True, dynamic=False, backend="eager")

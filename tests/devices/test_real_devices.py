@@ -48,7 +48,9 @@ from ngram_metrics.counting import clipped_matches, common_subsequence_lengths, 
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
 pytestmark = pytest.mark.filterwarnings("default")  # torch_xla deprecates what it uses itself
-on_each, on_xla, on_vulkan = fixture_of("xla", "vulkan", "cuda"), fixture_of("xla"), fixture_of("vulkan")
+on_each = fixture_of("xla", "vulkan", "cuda")
+on_xla = fixture_of("xla")
+on_vulkan = fixture_of("vulkan")
 #: XLA lacks operations that these have.
 on_complete = fixture_of("vulkan", "cuda")
 host = torch.device("cpu")
@@ -59,7 +61,9 @@ _search = torch.searchsorted
 def life(make: Callable[..., Any], batches: Any, here: Any, elsewhere: Any) -> tuple[list[Any], Any]:
     """The values of a metric that counts, is merged, saved, loaded, copied, moved and reset, and its states."""
     first, second, third = (move(here, batch) for batch in batches)
-    metric, other, loaded = make(device=here), make(device=elsewhere), make(device=elsewhere)
+    metric = make(device=here)
+    other = make(device=elsewhere)
+    loaded = make(device=elsewhere)
     metric.persistent(True)
     loaded.persistent(True)
     values = [metric(*first)]
@@ -96,7 +100,8 @@ def _own_search(monkeypatch: pytest.MonkeyPatch) -> None:
     def search(ascending: Tensor, values: Tensor, *, right: bool = False, out_int32: bool = False) -> Tensor:
         if values.device.type != "xla":
             return _search(ascending, values, right=right, out_int32=out_int32)
-        before, sought = ascending.unsqueeze(-2), values.unsqueeze(-1)
+        before = ascending.unsqueeze(-2)
+        sought = values.unsqueeze(-1)
         is_before = (before <= sought) if right else (before < sought)
         return is_before.sum(-1, dtype=torch.int32 if out_int32 else torch.int64)
 
@@ -163,7 +168,8 @@ def test_metrics_of_texts_go_through_their_lives_as_on_the_cpu(on_complete: torc
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.on_ids], ids=lambda case: case.name)
 def test_surroundings_do_not_reach_the_scores(on_complete: torch.device, case: Case):
-    average, batches = case.averages[0], [move(on_complete, batch) for batch in case.batches]
+    average = case.averages[0]
+    batches = [move(on_complete, batch) for batch in case.batches]
     expected = case.filled(average).compute()
     for around in (on_complete, torch.autocast(on_complete.type, torch.float16), torch.inference_mode()):
         with around:
@@ -184,7 +190,8 @@ def test_metrics_of_ignite_return_the_numbers_of_the_cpu(on_complete: torch.devi
 
 
 def test_rows_that_are_computed_on_the_cpu_stay_there(on_complete: torch.device):
-    metric, other = Bleu(average="none", compute_on_cpu=True), Bleu(average="none")
+    metric = Bleu(average="none", compute_on_cpu=True)
+    other = Bleu(average="none")
     metric.update(["a b"], [["a b"]])
     other.update(["a c"], [["a b"]])
     metric = metric.to(on_complete)
@@ -203,7 +210,8 @@ def test_an_empty_batch_of_lists_is_counted(on_complete: torch.device):
 @pytest.mark.parametrize("average", ["micro", "macro"])
 def test_groups_are_counted_as_on_the_cpu(on_complete: torch.device, average: str):
     """Of texts and of ids, by labels and by indices on the device, an index out of range included."""
-    labels, indices = ["a", "b", "a", "a", "b", "c"], torch.tensor([0, 1, 0, 0, 1, 2])
+    labels = ["a", "b", "a", "a", "b", "c"]
+    indices = torch.tensor([0, 1, 0, 0, 1, 2])
     here, there = (
         GroupedMetric(ChrF(average=average, pad_id=0, device=device), ["a", "b", "c"]) for device in (host, on_complete)
     )
@@ -249,7 +257,8 @@ def test_what_padded_ids_of_a_device_add_comes_to_states_of_the_cpu_in_one_copy(
 
 
 def test_padded_ids_beside_lists_come_to_the_host_in_one_copy(on_vulkan: torch.device):
-    hypotheses, lists = torch.arange(140).reshape(20, 7), [[[1, 2, 3, 4]]] * 20
+    hypotheses = torch.arange(140).reshape(20, 7)
+    lists = [[[1, 2, 3, 4]]] * 20
     expected = functional.bleu_score(hypotheses, lists, average="none", pad_id=0)
     there = hypotheses.to(on_vulkan)
     with crossings() as crossed:
@@ -343,7 +352,8 @@ SUMS = [*product(CLASSES, ("micro",)), ("ChrF", "macro")]
 
 def count_on_two_ranks() -> dict[str, Any]:
     """What a process computes of all shares, on the CPU."""
-    vulkan, values = device("vulkan"), {}
+    vulkan = device("vulkan")
+    values = {}
     for name, average in SUMS:
         metric = METRICS[name](average=average, device=vulkan)
         metric.update(*SHARES[torch.distributed.get_rank()])

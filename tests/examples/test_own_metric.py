@@ -64,7 +64,8 @@ def edit_distance(hypothesis, reference) -> int:
     """The edits by Wagner and Fischer's table."""
     row = list(range(len(reference) + 1))
     for index, token in enumerate(hypothesis, 1):
-        above, row = row, [index]
+        above = row
+        row = [index]
         for column, other in enumerate(reference):
             row.append(min(above[column] + (token != other), above[column + 1] + 1, row[column] + 1))
     return row[-1]

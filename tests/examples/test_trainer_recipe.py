@@ -82,7 +82,8 @@ def test_scores_are_those_of_what_the_models_wrote(processes: int, tmp_path: Pat
     for name, value in rouge_score(texts, TEXTS, rouge_keys=("rouge1", "rougeL")).items():
         assert best[f"eval_rouge_{name}"] == pytest.approx(value.item(), abs=1e-6)
 
-    scores, sides = result["scores_of_ids"], (tokens(result["generated"]), tokens(result["labels"]))
+    scores = result["scores_of_ids"]
+    sides = (tokens(result["generated"]), tokens(result["labels"]))
     bleu = bleu_score(*sides, average="micro", smooth="exp").item()
     assert bleu > 0
     assert scores["eval_bleu"] == pytest.approx(bleu, abs=1e-6)

@@ -49,7 +49,9 @@ def settings_of(row: Row) -> dict[str, Any]:
 
 def compute(row: Row, batch_sizes: Sequence[int] = ()) -> Row:
     """Return the numbers of a row; for a class the batches may have these sizes, over and over, instead of one."""
-    call, settings, (hypotheses, references) = row["call"], settings_of(row), read_input(row["input"])
+    call = row["call"]
+    settings = settings_of(row)
+    hypotheses, references = read_input(row["input"])
     if is_class(row):
         metric = getattr(ngram_metrics, call)(**settings)
         for batch in batches(len(hypotheses), batch_sizes):
@@ -83,7 +85,8 @@ def batches(segments: int, sizes: Sequence[int]) -> Iterator[slice]:
     while start < segments or not count:
         size = sizes[count % len(sizes)] if sizes else segments
         yield slice(start, start + size)
-        start, count = start + size, count + 1
+        start = start + size
+        count = count + 1
 
 
 def plain(value: Any) -> Any:

@@ -18,7 +18,9 @@ documents = st.lists(st.integers(1, 3), max_size=6)
 @st.composite
 def batches_of_samples(draw):
     """For each segment several hypotheses, and references that all of them share."""
-    segments, samples, references = draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    segments = draw(st.integers(1, 3))
+    samples = draw(st.integers(1, 3))
+    references = draw(st.integers(1, 3))
     preds = [[draw(documents) for _ in range(samples)] for _ in range(segments)]
     target = [[draw(documents.filter(bool)) for _ in range(references)] for _ in range(segments)]
     return preds, target
@@ -94,7 +96,8 @@ SYSTEMS = [[38457, 14, 62, 5128, 7, 201], [38457, 14, 5128, 159], [9226, 16, 211
 )
 def test_the_example_that_torch_ngram_documents(ngram, expected):
     peer = pytest.importorskip("torch_ngram.torch_ngram", reason="torch-ngram is compared with")
-    reference, systems = torch.tensor(REFERENCE), pad2max(list(map(torch.tensor, SYSTEMS)), pad_id=1)
+    reference = torch.tensor(REFERENCE)
+    systems = pad2max(list(map(torch.tensor, SYSTEMS)), pad_id=1)
     assert systems.tolist() == [SYSTEMS[0], [*SYSTEMS[1], 1, 1], [*SYSTEMS[2], 1, 1, 1]]
     for batch in (1, 2):
         given_to_both = reference.repeat(batch, 1), systems.repeat(batch, 1, 1), 1, ngram

@@ -51,7 +51,8 @@ def layouts_of(api, batch):
     def each(read):
         return [read(ids) for ids, _ in batch], [list(map(read, several)) for _, several in batch]
 
-    rows, lists = padded(batch, gaps=True), apart(batch)
+    rows = padded(batch, gaps=True)
+    lists = apart(batch)
     layouts = [each(lambda ids: text_of(api, ids)), lists, rows, (rows[0], lists[1])]
     layouts.append(tuple(side.numpy().astype(np.int32) for side in rows))
     if rows[1].shape[1] == 1:
@@ -85,7 +86,8 @@ def test_every_layout_has_one_score_to_the_last_bit_and_that_of_the_class(api, b
 
 @each_api
 def test_one_segment_needs_no_list(api):
-    text, references = text_of(api, [1, 2, 1, 2]), [text_of(api, ids) for ids in ([2, 2], [1, 2, 1])]
+    text = text_of(api, [1, 2, 1, 2])
+    references = [text_of(api, ids) for ids in ([2, 2], [1, 2, 1])]
     for target, listed in ((references[0], references[:1]), (references, references)):
         assert scores_of(api, text, target).equal(scores_of(api, [text], [listed]))
     assert scores_of(api, text, references, average="none").shape[0] == 1

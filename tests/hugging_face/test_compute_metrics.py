@@ -125,7 +125,8 @@ def test_a_trainer_leaves_no_counts_of_an_aborted_evaluation(tokenizer, tmp_path
     right = [{"input_ids": tokenizer(text).input_ids, "labels": tokenizer(text).input_ids} for text in TEXTS]
     wrong = [{"input_ids": tokenizer("x").input_ids, "labels": tokenizer(text).input_ids} for text in TEXTS]
     for failing_at in (3, 2, 1):
-        copying.step, copying.failing_at = 0, failing_at
+        copying.step = 0
+        copying.failing_at = failing_at
         with pytest.raises(MemoryError):
             copying.evaluate(wrong)
         copying.failing_at = None
@@ -177,7 +178,8 @@ def test_each_evaluation_writes_samples_and_outputs(tokenizer, prediction, tmp_p
     board = TensorBoardCallback()
     trainer = trainer_of(board, WandbCallback(), MLflowCallback())
     scores.attach(trainer)
-    wandb, mlflow = mock.Mock(), mock.Mock()
+    wandb = mock.Mock()
+    mlflow = mock.Mock()
     monkeypatch.setitem(sys.modules, "wandb", wandb)
     monkeypatch.setitem(sys.modules, "mlflow", mlflow)
     swapped = transformers.EvalPrediction(prediction.predictions[[1, 2, 0]], prediction.label_ids)
@@ -371,7 +373,8 @@ def test_the_id_0_is_text_where_it_is_no_special_token():
 
 @pytest.mark.parametrize("dtype", [np.uint32, np.int16, np.int64])
 def test_ids_of_every_integer_type_are_decoded_without_the_negative_ones(dtype):
-    ids, padding = np.array([[0, 1, 2, 3]], dtype), [-100, -1] if np.issubdtype(dtype, np.signedinteger) else []
+    ids = np.array([[0, 1, 2, 3]], dtype)
+    padding = [-100, -1] if np.issubdtype(dtype, np.signedinteger) else []
     padded = np.array([[0, 1, *padding, 2, 3, *padding]], dtype)
     assert ComputeMetrics(ChrF(), Letters())((padded, ids)) == {"ChrF": 1}
 
@@ -401,7 +404,8 @@ def test_repeats_are_left_out_of_the_full_last_batch_of_several_processes_alone(
     loader = LastBatch()
     state._add_dataloader(loader)
     try:
-        right, wrong = [[1, 2]] * 2, [[3, 4]] * (size - 2)
+        right = [[1, 2]] * 2
+        wrong = [[3, 4]] * (size - 2)
         scores = ComputeMetrics(NgramOverlap(pad_id=0, distributed_available_fn=lambda: False))
         found = scores((torch.tensor(right + wrong), torch.tensor([[1, 2]] * size)), compute_result=True)
     finally:

@@ -47,7 +47,9 @@ def write_alone(model: Any, prompt: list[int]) -> list[int]:
 
 def make_rows(model: Any, tokenizer: Any) -> tuple[list[dict[str, Any]], list[str], list[str]]:
     """The segments with labels, the texts that the model writes, and references that resemble them."""
-    rows, texts, references = [], [], []
+    rows = []
+    texts = []
+    references = []
     for prompt in PROMPTS:
         prompt_ids = tokenizer(prompt, add_special_tokens=False).input_ids
         written = write_alone(model, prompt_ids)

@@ -31,7 +31,8 @@ def test_completions_are_rewarded_one_by_one(completions, references):
         for reference in references
     ]
     assert reward(completions=completions, reference=talks) == found
-    (first, *_), without = found, [references[0], None, None]
+    first, *_ = found
+    without = [references[0], None, None]
     assert reward(completions=completions, reference=without) == [first, None, None]
     assert reward(completions=completions, reference=[None] * 3) == [None] * 3
     pandas = pytest.importorskip("pandas", reason="pandas is optional, and not in every environment of the tests")
@@ -42,7 +43,8 @@ def test_completions_are_rewarded_one_by_one(completions, references):
 def test_ids_of_completions_are_rewarded():
     reward = Reward(ChrF(), references="wanted", from_ids=True)
     assert reward(completion_ids=[[5], [5]], wanted=[None, [5]]) == [None, 1]
-    ids, wanted = [[5, 6, 7], [5]], [[5, 6, 8], [[5], [6]]]
+    ids = [[5, 6, 7], [5]]
+    wanted = [[5, 6, 8], [[5], [6]]]
     assert reward(completions=["?", "?"], completion_ids=ids, wanted=wanted) == [
         chrf_score([hypothesis], [reference], average="none").item()
         for hypothesis, reference in zip(ids, wanted, strict=True)

@@ -277,7 +277,8 @@ def test_unequal_numbers_are_refused_where_ignite_drops_the_rest_in_silence(batc
 @each_setting
 def test_an_engine_holds_what_it_holds_of_ignites(name: str, options: dict[str, Any]):
     mine, theirs = _both(name, **options)
-    values, of_ignite = _run(mine, TOKENS), _run(theirs, TOKENS)
+    values = _run(mine, TOKENS)
+    of_ignite = _run(theirs, TOKENS)
     assert list(values) == list(of_ignite)
     # A dict is there as a whole, and each of its values by itself.
     _same(values.pop("value"), of_ignite.pop("value"))

@@ -30,7 +30,8 @@ def test_an_engine_reports_each_group_beside_other_metrics():
     GroupedMetric(ROUGEScore(rouge_keys="rougeL")["rougeL_fmeasure"], ["de", "fr"]).attach(evaluator, "rouge")
     Bleu(average="micro", smooth="exp", tokenizer="13a").attach(evaluator, "bleu")
     values = evaluator.run([(PREDS[:2], TARGET[:2], GROUPS[:2]), (PREDS[2:], TARGET[2:], GROUPS[2:])]).metrics
-    chrf, rouge = expected(ngram_metrics.ChrF()), expected(ngram_metrics.ROUGEScore()["rougeL_fmeasure"])
+    chrf = expected(ngram_metrics.ChrF())
+    rouge = expected(ngram_metrics.ROUGEScore()["rougeL_fmeasure"])
     for suffix in ("de", "fr", "mean", "all"):
         assert values[f"quality_{suffix}"] == pytest.approx(chrf[f"chrf_{suffix}"], abs=1e-12)
         assert values[f"rouge_{suffix}"] == pytest.approx(rouge[f"rougeL_fmeasure_{suffix}"], abs=1e-12)

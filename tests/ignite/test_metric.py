@@ -104,7 +104,9 @@ def _saved_and_loaded(ignite_case: IgniteCase, metric: Any, folder: Path) -> Any
 
 def _of_a_checkpoint(ignite_case: IgniteCase, metric: Any, folder: Path) -> Any:
     """As in an epoch that is interrupted, after the first two batches."""
-    engine, attached, restored = Engine(lambda engine, batch: batch), ignite_case.make(), ignite_case.make()
+    engine = Engine(lambda engine, batch: batch)
+    attached = ignite_case.make()
+    restored = ignite_case.make()
     attached.attach(engine, "score")
     handler = Checkpoint({"engine": engine, "score": attached}, DiskSaver(str(folder)), n_saved=1)
     engine.add_event_handler(Events.ITERATION_COMPLETED(once=2), handler)
@@ -261,7 +263,8 @@ def test_the_output_of_an_engine_is_transformed(ignite_case: IgniteCase):
 
 
 def test_a_metric_can_be_detached():
-    engine, metric = Engine(_echo), ours.ChrF()
+    engine = Engine(_echo)
+    metric = ours.ChrF()
     metric.attach(engine, "score")
     metric.detach(engine)
     assert not metric.is_attached(engine)
@@ -369,7 +372,8 @@ def test_bleu_has_one_number_in_both_frameworks():
     """Also where the average of ignite's own would be 0."""
     batch = ["The cat sat.", "A dog ran home."], ["The cat sat down.", "A dog ran away."]
     for options in ({}, {"average": "macro"}, {"average": "none"}, {"tokenizer": "char"}):
-        metric, namesake = ours.Bleu(**options), Bleu(**options)
+        metric = ours.Bleu(**options)
+        namesake = Bleu(**options)
         metric.update(batch)
         namesake.update(*batch)
         assert_same(torch.as_tensor(metric.compute(), dtype=torch.float64), namesake.compute())

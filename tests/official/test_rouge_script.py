@@ -106,9 +106,11 @@ def test_the_recipes_for_stop_words_and_a_length_limit_are_options_of_the_script
 @pytest.mark.parametrize(("multiref", "mode"), [("best", "B"), ("average", "A")])
 def test_several_references_are_those_of_the_script_in_the_classes_for_ignite(script: Script, multiref: str, mode: str):
     """The script takes the reference with the best recall, or sums the counts, as ignite does."""
-    hypotheses, rest = SENTENCES[:SEGMENTS], SENTENCES[1:]
+    hypotheses = SENTENCES[:SEGMENTS]
+    rest = SENTENCES[1:]
     references = [rest[index : index + 1 + index % 3] for index in range(SEGMENTS)]
-    metric, ours = Rouge(variants=[1, 2, "L"], multiref=multiref, alpha=0.5), []
+    metric = Rouge(variants=[1, 2, "L"], multiref=multiref, alpha=0.5)
+    ours = []
 
     def words(text: str) -> list[str]:
         return re.findall("[a-z0-9]+", text.lower())

@@ -122,7 +122,8 @@ def test_the_sdist_holds_what_is_needed_to_build_and_to_test(dist: Path):
 
 @pytest.mark.slow
 def test_the_installed_wheel_works_away_from_the_source(dist: Path, tmp_path: Path):
-    target, elsewhere = tmp_path / "installed", tmp_path / "elsewhere"
+    target = tmp_path / "installed"
+    elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     # Nothing is fetched.
     options = ["--quiet", "--disable-pip-version-check", "--no-index", "--no-deps", "--no-compile", "--target", target]

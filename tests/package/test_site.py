@@ -95,7 +95,8 @@ def test_a_search_finds_the_page_among_the_first_three(site: Path):
     if not shutil.which("node"):
         pytest.skip("node, which runs the search of the site, is not installed")
     program = Path(__file__).with_name("search_site.mjs")
-    command, queries = ["node", str(program), str(site)], json.dumps(list(SEARCHES))
+    command = ["node", str(program), str(site)]
+    queries = json.dumps(list(SEARCHES))
     done = subprocess.run(command, input=queries, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     found = dict(zip(SEARCHES, json.loads(done.stdout), strict=True))

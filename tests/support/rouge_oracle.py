@@ -45,7 +45,8 @@ def table(reference: Sentence, hypothesis: Sentence) -> list[list[int]]:
     """Cell (i, j) is the length of a longest common subsequence of the first i and the first j tokens."""
     rows = [[0] * (len(hypothesis) + 1)]
     for token in reference:
-        above, row = rows[-1], [0]
+        above = rows[-1]
+        row = [0]
         for j, other in enumerate(hypothesis):
             row.append(above[j] + 1 if token == other else max(above[j + 1], row[j]))
         rows.append(row)
@@ -54,7 +55,8 @@ def table(reference: Sentence, hypothesis: Sentence) -> list[list[int]]:
 
 def chosen_positions(reference: Sentence, hypothesis: Sentence) -> set[int]:
     """Positions in the reference of the one longest common subsequence that rouge_score takes."""
-    lengths, positions = table(reference, hypothesis), set()
+    lengths = table(reference, hypothesis)
+    positions = set()
     i, j = len(reference), len(hypothesis)
     while i and j:
         if reference[i - 1] == hypothesis[j - 1]:
@@ -78,7 +80,8 @@ def union_hits(hypothesis: Summary, reference: Summary) -> int:
 
 def counts(key: str, hypothesis: Summary, reference: Summary) -> Counts:
     """The counts of one key; all but rougeLsum join the sentences."""
-    whole, other = list(chain.from_iterable(hypothesis)), list(chain.from_iterable(reference))
+    whole = list(chain.from_iterable(hypothesis))
+    other = list(chain.from_iterable(reference))
     if key == "rougeLsum":
         return Counts(union_hits(hypothesis, reference), len(whole), len(other))
     if key == "rougeL":

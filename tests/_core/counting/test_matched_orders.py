@@ -27,7 +27,8 @@ def expected_orders(one, limits, longest):
     """The longest matched order at each token, where `limits` tells how many of an n-gram may be matched."""
     orders = [0] * len(one)
     for order in range(1, longest + 1):
-        seen, limit = Counter(), limits(order)
+        seen = Counter()
+        limit = limits(order)
         for start in range(len(one) - order + 1):
             ngram = tuple(one[start : start + order])
             seen[ngram] += 1

@@ -44,7 +44,8 @@ def expected_aggregates(hypotheses, references, orders):
 def assert_are_those_of_counters(batch, longest, is_same=False):
     if is_same:
         batch = [(hypotheses, hypotheses) for hypotheses, _ in batch]
-    pools, orders = pools_of(batch, is_same), range(1, longest + 1)
+    pools = pools_of(batch, is_same)
+    orders = range(1, longest + 1)
     for device in (None, torch.device("cpu")):
         matches = np.asarray(match_pairs(pools, longest, device))
         for found, (own, others) in zip(matches, batch, strict=True):

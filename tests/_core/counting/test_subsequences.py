@@ -107,7 +107,8 @@ def test_every_id_is_a_token(largest):
 @pytest.mark.slow
 def test_several_chunks_of_pairs_stand_in_order():
     """The masks of so many pairs are more than a chunk holds; a reference lacks the first tokens of its hypothesis."""
-    width, missing = 8000, range(60)
+    width = 8000
+    missing = range(60)
     reference = torch.arange(width).repeat(len(missing), 1)
     reference[torch.arange(width) < torch.tensor(missing).unsqueeze(1)] = width
     with crossings():

@@ -39,7 +39,8 @@ def weights_of(order):
 @st.composite
 def measures(draw, smoothings=SMOOTHINGS, weighted=True):
     """BLEU under any settings."""
-    smooth, order = draw(st.sampled_from(smoothings)), draw(st.integers(1, 6))
+    smooth = draw(st.sampled_from(smoothings))
+    order = draw(st.integers(1, 6))
     values = {"floor": [None, 0, 0.01, 0.5, 1], "add-k": [None, 0, 0.01, 0.5, 1, 3]}.get(smooth, [None])
     weights = draw(weights_of(order)) if weighted else None
     return BleuMeasure(order, smooth, draw(st.sampled_from(values)), weights, draw(st.booleans()))
@@ -138,7 +139,8 @@ def test_scores_are_those_of_nltk(data, smooth, ngram):
 
 @given(batches, st.sampled_from(["smooth1", "nltk_smooth2", "nltk_smooth3"]), st.integers(1, 6))
 def test_segments_shorter_than_an_order_score_as_in_nltk_under_its_own_smoothings(batch, smooth, ngram):
-    smoothing, weights = getattr(SmoothingFunction(), NLTK[smooth]), (1 / ngram,) * ngram
+    smoothing = getattr(SmoothingFunction(), NLTK[smooth])
+    weights = (1 / ngram,) * ngram
     expected = [nltk_sentence_bleu(references, hypothesis, weights, smoothing) for hypothesis, references in batch]
     assert segment_scores(BleuMeasure(ngram, smooth), batch) == close(expected)
 

@@ -40,7 +40,8 @@ def assert_equal(one: Counts, other: Counts) -> None:
     """Equal to the last bit, with the rows of all parts as one."""
     assert (one.kind, one.samples) == (other.kind, other.samples)
     for name in ("segments", "reference_range", "row", "score_sum"):
-        mine, others = getattr(one, name), getattr(other, name)
+        mine = getattr(one, name)
+        others = getattr(other, name)
         assert (mine is None) == (others is None), name
         if mine is not None:
             assert mine.dtype == others.dtype, name

@@ -58,7 +58,8 @@ def test_a_seed_draws_what_torch_draws(seed: int):
 def test_a_resampled_score_is_that_of_the_texts_drawn(metric, peer, average: str, numbers: list[int] | None):
     """sacrebleu scores the corpora themselves, each segment or document as often as it was drawn."""
     scorer = metric(average=average).scorer
-    rows, measure = scorer.count_batch(OUTPUT, REFERENCES).rows, scorer.measure
+    rows = scorer.count_batch(OUTPUT, REFERENCES).rows
+    measure = scorer.measure
     clusters = pair_rows(measure, average, rows[:, None], None if numbers is None else np.array(numbers))
     (scores,) = resample_scores([clusters], resamples=6, seed=8)
     places = _places(measure, rows, average, range(len(rows)) if numbers is None else numbers)
@@ -66,7 +67,8 @@ def test_a_resampled_score_is_that_of_the_texts_drawn(metric, peer, average: str
     resamples = _all_draws(bootstrap_weights, len(places), 6, 8).astype(int)
     for weights, score in zip(resamples.tolist(), scores[:, 0].tolist(), strict=True):
         drawn = [index for of_one, weight in zip(places, weights, strict=True) for index in of_one * weight]
-        hypotheses, targets = [OUTPUT[index] for index in drawn], [REFERENCES[index] for index in drawn]
+        hypotheses = [OUTPUT[index] for index in drawn]
+        targets = [REFERENCES[index] for index in drawn]
         if average == "micro":
             expected = peer.corpus_score(hypotheses, [targets]).score
         else:

@@ -53,7 +53,8 @@ OUTSIDE = {
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_a_compiled_step_counts_outside_of_its_graph_what_numpy_counts(name: str):
     make, options, batch = OUTSIDE[name]
-    metric, eager = make(**options), make(**options)
+    metric = make(**options)
+    eager = make(**options)
 
     @torch.compile(backend="eager")
     def step(loss: torch.Tensor, preds: Any, target: Any) -> torch.Tensor:

@@ -124,7 +124,8 @@ def test_options_that_mean_the_same_are_equal_settings(metric: type, one: dict[s
 
 
 def test_rouges_own_rule_is_another_setting_than_blanks():
-    own, blanks = ROUGEScore(), ROUGEScore(tokenizer="none")
+    own = ROUGEScore()
+    blanks = ROUGEScore(tokenizer="none")
     for metric in (own, blanks):
         metric.update(["The Cat sat."], ["the cat sat"])
     assert (own.compute()["rouge1_fmeasure"], blanks.compute()["rouge1_fmeasure"]) == (1, 0)
@@ -146,7 +147,8 @@ def make_function() -> Callable[[str], list[str]]:
 
 
 def test_callables_are_compared_by_what_they_are():
-    splitter, other = Splitter(), Splitter()
+    splitter = Splitter()
+    other = Splitter()
     assert are_equal(str.split, str.split)
     assert are_equal(splitter, splitter)
     assert are_equal(splitter.split, splitter.split)  # two objects
@@ -207,7 +209,8 @@ def test_the_digest_does_not_depend_on_the_order_or_the_process(name: str):
 
 
 def test_what_differs_is_named_with_both_values():
-    other, here = settings_of(Bleu, ngram=3, lowercase=True), settings_of(Bleu, tokenizer=str.split)
+    other = settings_of(Bleu, ngram=3, lowercase=True)
+    here = settings_of(Bleu, tokenizer=str.split)
     assert describe_unequal(other, here) == (
         " (tokenizer was '13a', and is str.split here; lowercase was True, and is False here; "
         "ngram was 3, and is 4 here)"

@@ -144,7 +144,8 @@ BIG = torch.tensor([[5, 6], [2**63 + 5, 6]], dtype=torch.uint64)
 
 @pytest.mark.parametrize("form", [torch.Tensor.clone, torch.Tensor.numpy])
 def test_unsigned_ids_that_int64_does_not_hold_are_refused(form):
-    ids, small = form(BIG), torch.tensor([[5, 6], [5, 6]])
+    ids = form(BIG)
+    small = torch.tensor([[5, 6], [5, 6]])
     for preds, target, name in (
         (ids, small, "preds"),
         (small, ids, "target"),
@@ -273,7 +274,8 @@ def test_each_sample_is_a_segment_beside_the_reference(of_preds, of_target):
         assert encoded(READER, *negative) == expected
 
 
-IDS, BESIDE = torch.tensor(SAMPLED), torch.tensor(OF_SAMPLES)
+IDS = torch.tensor(SAMPLED)
+BESIDE = torch.tensor(OF_SAMPLES)
 
 
 @pytest.mark.parametrize(

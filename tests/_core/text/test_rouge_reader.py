@@ -63,7 +63,8 @@ def test_words_are_stemmed_last():
 
 
 def test_a_negative_id_beside_padded_ids_is_an_error_but_for_the_separator():
-    reader, preds = RougeReader(sentence_separator_id=-9, pad_id=0), torch.tensor([[5, -9, 6, -1, 7]])
+    reader = RougeReader(sentence_separator_id=-9, pad_id=0)
+    preds = torch.tensor([[5, -9, 6, -1, 7]])
     assert sentences_read(reader, preds, [[[-9, 5, 0, 6], []]]) == [[[[0], [1, 2]], [[[0, 1]], []]]]
     with pytest.raises(ValueError, match="reference 1 of segment 0 has the id -8, which is negative: expected indices"):
         read_batch(reader, preds, [[[-9, 5, 0, 6], [-9, -8]]])
@@ -78,7 +79,8 @@ def test_without_a_separator_a_document_is_one_sentence(sentences):
 @pytest.mark.parametrize("make", [list, torch.tensor])
 def test_the_separator_splits_where_it_is_padding_too(make):
     """The end of a sentence may be the id that fills a row: then it still ends a sentence, in both layouts."""
-    reader, sides = RougeReader(sentence_separator_id=9, pad_id=9), (make([[1, 2, 9, 3, 4]]), make([[3, 4, 9, 1, 2]]))
+    reader = RougeReader(sentence_separator_id=9, pad_id=9)
+    sides = (make([[1, 2, 9, 3, 4]]), make([[3, 4, 9, 1, 2]]))
     assert sentences_read(reader, *sides) == [[[[0, 1], [2, 3]], [[[2, 3], [0, 1]]]]]
     assert encoded(reader, *sides) == [[[0, 1, 2, 3], [[2, 3, 0, 1]]]]
 

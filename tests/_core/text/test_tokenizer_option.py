@@ -206,7 +206,8 @@ def test_a_tokenizer_written_in_python_gives_the_ids_of_the_text_alone():
 
 
 def test_a_longest_length_of_the_model_cuts_nothing_and_is_not_warned_of(monkeypatch):
-    wrapper, logged = wrapped(fast_tokenizer(), model_max_length=2), io.StringIO()
+    wrapper = wrapped(fast_tokenizer(), model_max_length=2)
+    logged = io.StringIO()
     monkeypatch.setattr(logging.getLogger("transformers"), "handlers", [logging.StreamHandler(logged)])
     assert [*map(list, tokenized(wrapper, SAMPLES))] == OF_SAMPLES
     assert logged.getvalue() == ""

@@ -116,7 +116,8 @@ def test_text_is_shown_and_never_run(page):
     assert page.title == texts(page, "h1")[0]
     assert SHOWN in texts(page, "#scores tbody th")
     choose(page, "#order", "file")
-    shown, given = [], []
+    shown = []
+    given = []
     while True:
         given += texts(page, "article .given")
         shown += texts(page, "article tbody tr:nth-child(2) .line:first-child")

@@ -23,7 +23,8 @@ def test_scores_and_intervals_are_on_one_scale_with_the_ticks(value: str):
     assert [point.name for point in points] == ["a", "b", "c"]
     assert steps == []
     assert 3 <= len(ticks) <= 6
-    first, last = ticks[0], ticks[-1]
+    first = ticks[0]
+    last = ticks[-1]
     scale = (last.place - first.place) / (float(last.text) - float(first.text))
     for point in points:
         result = results[point.name][value]

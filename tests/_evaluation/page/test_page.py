@@ -183,7 +183,8 @@ def test_words_orders_and_places_are_those_of_the_tokens(tmp_path: Path):
 def words_at(text: str, steps: list[int]) -> list[str]:
     """The words that the steps lead to, in units of UTF-16."""
     units = text.encode("utf-16-le", "surrogatepass")
-    words, place = [], 0
+    words = []
+    place = 0
     for gap, width in zip(steps[::2], steps[1::2], strict=True):
         begin = place + gap
         place = begin + width
@@ -250,7 +251,8 @@ def test_a_missing_package_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_name_is_no_markup_and_hides_nothing(tmp_path: Path):
-    path, pages = tmp_path / "page.html", []
+    path = tmp_path / "page.html"
+    pages = []
     for name in ("plain", NAME):
         metrics = {name: Bleu(), "x": ROUGEScore(rouge_keys="rouge1")}
         found = evaluate({name: ["a b"], f"{name}2": ["a c"]}, {name: ["a b"]}, metrics)
