@@ -48,12 +48,12 @@ def read_segments(systems: Sequence[str], references: Sequence[str]) -> list[lis
 def _refuse_other_references(systems: Sequence[str], reference: str) -> None:
     """Raise ValueError if the files of two systems have the field of a reference, and it differs in a line.
 
-    Harnesses save the reference beside each output. If it differs, the outputs are of different segments.
+    Harnesses save the reference beside each output. If it differs, the outputs belong to different segments.
     """
     _, field = split_field(reference)
     if field is None:
         return
-    # Standard input has been read. Several fields of one file are of the same segments.
+    # Standard input has already been read. Several fields of one file belong to the same segments.
     split_names = map(split_field, systems)
     paths = dict.fromkeys(path for path, system_field in split_names if system_field is not None and path != "-")
     if len(paths) < 2:
@@ -161,7 +161,7 @@ def _take_field(name: str, values: Iterable[Any], field: str, may_be_lists: bool
 def _find_field(value: Any, field: str) -> Any:
     """Return a field of an object of JSON by its key or by a path of keys, ``doc.answer``, or ``_MISSING``.
 
-    An exact key comes before a path. Numbers in a path are keys too, and no indices of a list.
+    An exact key comes before a path. Numbers in a path are keys too, not indices of a list.
     """
     if isinstance(value, dict) and field in value:
         return value[field]

@@ -64,7 +64,7 @@ _WORD_OF_SENTENCES = re.compile(
     "في|من|على|के|है|में"
 )
 #: A zero-width space, the marks of either direction, a soft hyphen and a byte order mark. Other format characters, such
-#: as the joiners of Persian and Hindi, make another word.
+#: as the joiners of Persian and Hindi, make a different word.
 _INVISIBLE = re.compile("[\u200b\u200e\u200f\u00ad\ufeff]")
 #: The ends of a sentence. Only its last word has one.
 _ENDS = (".", "!", "?", "।", "؟")
@@ -162,7 +162,7 @@ def warn_of_markers(hypotheses: Sequence[str], references: Sequence[str]) -> Non
 def _warn_of_words_as_texts(hypotheses: Sequence[str], references: Sequence[str]) -> None:
     """Warn if the texts look like the words of one sentence: frequent words, or a full stop only after the last one.
 
-    Answers and labels of one word do not, even if they are such words, because then most of them are. Neither do texts
+    Answers and labels of one word do not look like that: if they are frequent words, most of them are. Neither do texts
     in scripts without spaces between words.
     """
     if not (_are_words(hypotheses) and _are_words(references)):
@@ -321,7 +321,7 @@ def _warn_of_unsplit_texts(option: str, hypotheses: Sequence[str], references: S
 
 
 class OtherForm(NamedTuple):
-    """A word that looks like a word of a reference, and is another one."""
+    """A word that looks like a word of a reference but is a different one."""
 
     word: str
     reference_word: str
@@ -364,7 +364,7 @@ def may_have_other_forms(texts: Iterable[str]) -> bool:
 
 
 def find_other_form(text: str, references: Sequence[str]) -> OtherForm | None:
-    """Return the first word of the text that looks like a word of a reference and is another one, or None."""
+    """Return the first word of the text that looks like a word of a reference but is a different one, or None."""
     if not may_have_other_forms((text, *references)):
         return None
     reference_words = dict.fromkeys(chain(*map(str.split, references)))
