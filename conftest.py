@@ -4,6 +4,7 @@ pytest applies a conftest.py only to what lies beside and below it, so this one 
 is in tests/conftest.py.
 """
 
+import gc
 import importlib
 import logging
 from importlib.util import find_spec
@@ -63,6 +64,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("cuda"):
                 item.add_marker(pytest.mark.skip(reason="no CUDA device"))
+
+
+def pytest_collection_finish() -> None:
+    """Keep modules and tests from the collector of garbage, which would walk through all of them again and again."""
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
