@@ -1,11 +1,14 @@
 """Two systems that differ by chance alone: how often a test calls them different, and an interval misses the truth."""
 
+import random
+import re
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
 import torch
+from documentation import DOCS
 from systems import output, references
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
@@ -88,11 +91,15 @@ def _shares(
     }
 
 
+def _tolerance(share: float) -> float:
+    """How far the share of the repeats may be from the expected one: 3.5 standard errors."""
+    return 3.5 * (share * (1 - share) / REPEATS) ** 0.5
+
+
 def _assert_at_the_level(shares: dict[str, dict[str, float]]) -> None:
     for value, of_value in shares.items():
         for kind, expected in EXPECTED.items():
-            error = (expected * (1 - expected) / REPEATS) ** 0.5
-            assert of_value[kind] == pytest.approx(expected, abs=3.5 * error), (value, kind)
+            assert of_value[kind] == pytest.approx(expected, abs=_tolerance(expected)), (value, kind)
 
 
 @each_metric
@@ -120,3 +127,38 @@ def test_documents_of_segments_that_are_alike_are_drawn_whole(name: str, longest
     _assert_at_the_level(_shares(name, alike, 100, told=True))
     for of_value in _shares(name, alike, 100, told=False, repeats=50).values():
         assert min(of_value.values()) > 0.15
+
+
+#: The columns of the table on the page, by the names of values.
+ON_PAGE: dict[str, Callable[..., Any]] = {
+    "bleu": Bleu,
+    "chrf": ChrF,
+    "rougeL_fmeasure": lambda **options: ROUGEScore(rouge_keys="rougeL", **options),
+}
+
+
+def _read_page(segments: int) -> dict[str, float]:
+    """How often an interval of so many segments misses the truth, by the names of values, as the page says."""
+    page = (DOCS / "concepts" / "is_the_difference_real.md").read_text(encoding="utf-8")
+    (row,) = re.findall(rf"^\| {segments} \|(?: (\.\d+) \|)(?: (\.\d+) \|)(?: (\.\d+) \|)$", page, re.MULTILINE)
+    return dict(zip(ON_PAGE, map(float, row), strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("segments", [10, 30])
+def test_intervals_of_few_segments_miss_the_truth_as_often_as_the_page_says(segments: int):
+    targets = references(4000)
+    lines = output(targets, 0.3, 2)
+    chance = random.Random(segments)
+    for value, expected in _read_page(segments).items():
+        metric = ON_PAGE[value](confidence=0.95)
+        metric.update(lines, targets)
+        truth = metric.compute()[value].item()
+        misses = 0
+        for _ in range(REPEATS):
+            drawn = chance.choices(range(len(targets)), k=segments)
+            metric.reset()
+            metric.update([lines[index] for index in drawn], [targets[index] for index in drawn])
+            scores = metric.compute()
+            misses += not scores[f"{value}_low"] <= truth <= scores[f"{value}_high"]
+        assert misses / REPEATS == pytest.approx(expected, abs=_tolerance(expected)), value
