@@ -119,7 +119,7 @@ def copy_metrics(metrics: Metrics) -> torchmetrics.MetricCollection:
     """Return a collection of copies in the order given.
 
     Raises:
-        TypeError: a name instead of a metric.
+        TypeError: a name or a class instead of a metric.
         ValueError: two metrics that would write one name.
     """
     if isinstance(metrics, str):
@@ -127,6 +127,7 @@ def copy_metrics(metrics: Metrics) -> torchmetrics.MetricCollection:
     # Copies, because two values of one ROUGE would count each segment twice.
     # The names in a collection begin with its prefix.
     named: Any = dict(metrics.items()) if isinstance(metrics, (Mapping, torchmetrics.MetricCollection)) else metrics
+    _refuse_classes(named)
     collected: Any = dict(torchmetrics.MetricCollection(named).items())
     names = named if isinstance(named, dict) and named.keys() == collected.keys() else collected
     copies = {name: collected[name].clone() for name in names}
@@ -135,3 +136,16 @@ def copy_metrics(metrics: Metrics) -> torchmetrics.MetricCollection:
     for name, metric in copies.items():  # a collection sorts the names of a dict
         collection.add_metrics({name: metric})
     return collection
+
+
+def _refuse_classes(metrics: Any) -> None:
+    """Raise TypeError for a class in place of one of its objects. torchmetrics' own error names a private module."""
+    parts = [metrics]
+    if isinstance(metrics, dict):
+        parts = list(metrics.values())
+    elif isinstance(metrics, (list, tuple)):
+        parts = list(metrics)
+    for part in parts:
+        if isinstance(part, type):
+            name = part.__name__
+            raise TypeError(f"metrics has the class {name}: expected metric objects, such as {name}()")

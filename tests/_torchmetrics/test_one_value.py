@@ -154,6 +154,13 @@ def test_copies_come_in_the_order_given():
     assert list(ComputeMetrics([ChrF(), ngram_metrics.Bleu()]).metrics) == ["ChrF", "Bleu"]
 
 
+@pytest.mark.parametrize("take", [ComputeMetrics, ScoresCallback])
+@pytest.mark.parametrize("metrics", [ChrF, [ChrF], {"a": ngram_metrics.Bleu(), "b": ChrF}], ids=["one", "list", "dict"])
+def test_a_class_is_no_metric(take: Any, metrics: Any):
+    with pytest.raises(TypeError, match=r"^metrics has the class ChrF: expected metric objects, such as ChrF\(\)$"):
+        take(metrics)
+
+
 def test_copies_have_the_names_that_a_collection_gives_them():
     collection = MetricCollection({"z": ChrF(), "a": ngram_metrics.Bleu()}, prefix="val_")
     assert set(ComputeMetrics(collection).metrics) == {"val_z", "val_a"}
