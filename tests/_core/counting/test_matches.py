@@ -140,6 +140,18 @@ def test_a_long_segment_is_counted_in_parts_of_its_orders():
     assert count("numpy", batch, 22) == oracles.match_rows(batch, 22)
 
 
+@pytest.mark.slow
+def test_padded_rows_of_many_slots_are_counted_a_few_segments_at_a_time():
+    """A device counts 2^22 slots at a time: here each segment has more."""
+    preds = torch.tensor([[1, 2], [3, 4]])
+    target = torch.full((2, 1, 1 << 22), -100)
+    target[0, 0, :2] = torch.tensor([1, 2])
+    target[1, 0, -2:] = torch.tensor([4, 3])
+    with crossings():
+        matches = clipped_matches(preds, target, 2, pad_id=-100).matches
+    assert matches.tolist() == [[2, 1], [2, 0]]
+
+
 @given(st.lists(st.integers(0, 9)), st.integers(1, 12))
 def test_totals_are_those_of_counters_for_any_leading_shape(lengths, orders):
     expected = [[oracles.ngrams(range(length), n).total() for n in range(1, orders + 1)] for length in lengths]

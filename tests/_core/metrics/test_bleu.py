@@ -177,6 +177,13 @@ def test_of_two_equally_near_references_the_shorter_counts_in_whatever_order():
     assert theirs == pytest.approx([1, math.exp(1 - 6 / 5)], rel=1e-6)
 
 
+def test_the_effective_order_leaves_nothing_to_score_where_no_order_that_counts_has_a_weight():
+    """The only order with an n-gram has the weight 0."""
+    measure = BleuMeasure(ngram=2, weights=(0, 1), effective_order=True)
+    assert micro(measure, [split("a", "a")]) == 0
+    assert micro(measure, [split("a b", "a b")]) == 1
+
+
 @pytest.mark.parametrize("make", [list, tuple, np.array])
 def test_weights_may_be_any_sequence(make):
     cat = split("the cat sat on mat", "a cat is on the mat")
