@@ -83,7 +83,7 @@ def test_keys_stay_exact_where_their_digits_straddle_the_word(engine, slots):
     [
         (1, 5),
         (2, 2),
-        (300, 1),
+        pytest.param(300, 1, marks=pytest.mark.slow),
         pytest.param(1, 1, marks=pytest.mark.slow),
         pytest.param(1, 2, marks=pytest.mark.slow),
         pytest.param(2, 1, marks=pytest.mark.slow),
