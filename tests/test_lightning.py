@@ -381,7 +381,7 @@ def test_samples_get_the_optimizer_step_if_lightning_has_no_name_for_the_step_of
 
 
 def test_wrong_arguments_are_refused_at_once():
-    with pytest.raises(ValueError, match="the metric chrf has average='none'"):
+    with pytest.raises(ValueError, match="the metric 'chrf' has average='none'"):
         ScoresCallback({"chrf": ChrF(average="none")})
 
 

@@ -87,7 +87,7 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
             ONE,
             ["x"],
             {"metrics": {"a": Bleu(average="none")}},
-            "^the metric a has average='none', a score for each segment",
+            "^the metric 'a' has average='none', which gives a score for each segment",
         ),
         (ONE, ["x"], {"metrics": {"rouge1": Bleu(), "b": ROUGEScore()}}, "'rouge1' and 'b' both write 'rouge1'"),
         (

@@ -61,7 +61,7 @@ def _count(metric: Any, batch: Batch) -> Any:
 def _refusal(*kinds: str) -> str:
     """The words of the error, which names the kinds in one order."""
     names = " and ".join(kind for kind in KINDS if kind in kinds)
-    return f"this metric was given {names}: expected one kind of input between"
+    return f"this metric was given {names}: expected one kind of input until reset"
 
 
 def _unit(metric: Any) -> str:

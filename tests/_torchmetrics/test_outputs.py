@@ -105,9 +105,9 @@ def test_nothing_is_cut_and_what_cannot_be_seen_is_named():
     [
         ({}, 5, ValueError, "^metrics is empty: expected at least one metric$"),
         ({"chrf": ChrF()}, -1, ValueError, r"^samples must be at least 0 \(got: -1\)$"),
-        ({"chrf": ChrF(average="none")}, 5, ValueError, "the metric chrf has average='none'"),
+        ({"chrf": ChrF(average="none")}, 5, ValueError, "the metric 'chrf' has average='none'"),
         ({"hypothesis": ChrF()}, 5, ValueError, "'a segment' and 'hypothesis' both write 'hypothesis'"),
-        ({"x": 100 * ChrF(average="none")}, 5, ValueError, "the metric x has average='none'"),
+        ({"x": 100 * ChrF(average="none")}, 5, ValueError, "the metric 'x' has average='none'"),
         (
             {"x": 100 * ChrF(confidence=0.9)},
             5,

@@ -404,7 +404,7 @@ def differ_in_samples() -> None:
 def differ_in_kinds() -> None:
     ids = [[1, 2, 3]], [[[1, 2, 4], [1]]]
     batch = ids if is_last_rank() else TEXT[distributed.get_rank()]
-    words = "^this metric was given text and ids: expected one kind of input between"
+    words = "^this metric was given text and ids: expected one kind of input until reset"
     for package in (ngram_metrics, for_ignite):
         for name in ("Bleu", "ROUGEScore"):
             assert_refused_together(partial(getattr(package, name), average="macro"), batch, words)

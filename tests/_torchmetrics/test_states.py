@@ -260,7 +260,7 @@ def test_load_refuses_the_rows_of_other_segments() -> None:
     metric = Bleu(confidence=0.95)
     metric.update(["a b", "c d"], ["a b", "c e"])
     saved = _saved(metric)
-    words = r"the counts have sums over 2 segments, but rows of 1: expected the rows of all segments"
+    words = r"the saved states have sums over 2 segments, but the counts of 1: expected the counts of every segment"
     _check_refused(metric, {**saved, "rows": [saved["rows"][0][:1]]}, words)
 
 

@@ -279,7 +279,7 @@ def test_wrong_options_are_told(tokenizer, prediction):
         ValueError, match=r"^sources has 4 items and the data set has 3 segments: expected one item for"
     ):
         scores(prediction)
-    with pytest.raises(ValueError, match="the metric chrf has average='none'"):
+    with pytest.raises(ValueError, match="the metric 'chrf' has average='none'"):
         ComputeMetrics({"chrf": ChrF(average="none")})
     with pytest.raises(TypeError, match="the metric x is a BLEUScore of torchmetrics"):
         ComputeMetrics({"x": BLEUScore()}, samples=1)

@@ -208,7 +208,7 @@ def test_a_state_without_the_row_of_a_segment_is_refused():
     saved = metric.state_dict()
     ((of_rank,),) = saved.values()
     of_rank["counts"] = of_rank["counts"][: -metric.segment_rows().shape[1]]
-    _assert_state_refused(metric, saved, "the counts have sums over 2 segments, but rows of 1: expected")
+    _assert_state_refused(metric, saved, "the saved states have sums over 2 segments, but the counts of 1: expected")
 
 
 def _echo(engine: Engine, batch: Any) -> Any:

@@ -162,8 +162,8 @@ def refuse_missing_pad_id(dropped: tuple[int, ...]) -> None:
     """Raise ValueError if no padding id is known."""
     if not dropped:
         raise ValueError(
-            "a padded tensor of ids was given without pad_id: pass the id or ids that are not tokens, such as "
-            "pad_id=0, or pad_id=-1 if every id is a token"
+            "a padded tensor of ids was given without pad_id: pass the id or ids of the padding, such as pad_id=0; if "
+            "nothing is padded, pass pad_id=-1"
         )
 
 
@@ -200,4 +200,7 @@ def refuse_equal_names(names: Iterable[tuple[str, Iterable[str]]]) -> None:
 def refuse_average_none(name: str, metric: object) -> None:
     """Raise ValueError for a metric with ``average="none"``, because it does not compute a single number."""
     if getattr(metric, "average", None) == "none":
-        raise ValueError(f"the metric {name} has average='none', a score for each segment: expected 'micro' or 'macro'")
+        raise ValueError(
+            f"the metric {name!r} has average='none', which gives a score for each segment: expected 'micro' or "
+            "'macro', which give one number"
+        )

@@ -229,10 +229,10 @@ class BleuMeasure(Measure[BleuStatistics]):
         if self.effective_order or self.layout.unpack(row).totals[-1] or self.score_rows(row):
             return
         if replace(self, effective_order=True).score_rows(row):
-            other_average = ", or average='macro' for the mean of sentence BLEU" if average == "micro" else ""
+            other_average = ", or average='macro', the mean of sentence BLEU" if average == "micro" else ""
             warn_user(
-                f"BLEU is 0 because every hypothesis has fewer than {self.ngram} tokens: pass effective_order=True to "
-                f"leave out orders without n-grams, a lower ngram{other_average}"
+                f"BLEU is 0 because every hypothesis has fewer than {self.ngram} tokens: pass effective_order=True, "
+                f"which leaves out the orders without n-grams, or a lower ngram{other_average}"
             )
 
     def parts(self, statistics: BleuStatistics) -> dict[str, Array]:

@@ -113,8 +113,8 @@ class Counts(NamedTuple):
         rows = sum(map(len, self.rows))
         if rows != self.segments:
             raise ValueError(
-                f"the counts have sums over {int(self.segments)} segments, but rows of {rows}: expected the rows "
-                "of all segments"
+                f"the saved states have sums over {int(self.segments)} segments, but the counts of {rows}: expected "
+                "the counts of every segment. Save the metric again"
             )
 
     @property
@@ -237,8 +237,8 @@ def _join_kinds(first: Kind | None, second: Kind | None) -> Kind | None:
         return first or second
     names = sorted((first, second), key=KINDS.index)
     raise ValueError(
-        f"this metric was given {' and '.join(names)}: expected one kind of input between reset and compute, "
-        "on all processes"
+        f"this metric was given {' and '.join(names)}: expected one kind of input until reset, the same on all "
+        "processes"
     )
 
 

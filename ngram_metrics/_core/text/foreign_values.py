@@ -63,9 +63,10 @@ def refuse_missing(value: object, where: str) -> None:
     """Raise TypeError for what data frames have in place of a missing text: None, a NaN or the NA of pandas."""
     is_nan = isinstance(value, FLOAT_TYPES) and value != value
     if value is None or is_nan or type(value).__name__ == "NAType":
+        is_present = "r is not None" if value is None else "isinstance(r, str)"
         raise TypeError(
-            f"{where} is a missing value, {value}: pass '' for a missing prediction, and leave a missing reference out "
-            "of the list of its segment, for example with [r for r in references if r is not None]"
+            f"{where} is a missing value, {value}: pass '' for a missing prediction, and remove missing references, "
+            f"for example with [r for r in references if {is_present}]"
         )
 
 

@@ -38,7 +38,7 @@ def refuse_unequal_numbers(segments: Documents, items: Documents) -> None:
     if len(segments) != len(items):
         raise ValueError(
             f"preds has {pluralize(len(segments), 'segment')} and target has {pluralize(len(items), 'item')}: expected "
-            "one item for each segment, a reference or a list of references"
+            "one item of target for each segment; an item is a reference or a list of references"
             f"{transposition_hint(segments, items)}{sentence_hint(segments)}"
         )
 
@@ -48,8 +48,8 @@ def refuse_missing_references(reference_counts: Sequence[int], items: Documents,
     if 0 in reference_counts:
         index = reference_counts.index(0)
         raise ValueError(
-            f"segment {index} has no reference: its item of target is {shortened(items[index])}; "
-            f"one empty reference is written {one_empty}"
+            f"segment {index} has no reference, target[{index}] is {shortened(items[index])}: expected at least one; "
+            f"if the reference is empty, pass {one_empty}"
         )
 
 

@@ -168,6 +168,6 @@ def refuse_negative(ids: Sequence[int], where: str) -> None:
     negative = [token for token in ids if token < 0]
     if negative:
         raise ValueError(
-            f"{where} has the id {shortened(negative[0])}, which is negative: expected indices of a vocabulary; if it "
-            "is not a token, add it to pad_id"
+            f"{where} has the id {shortened(negative[0])}, which is negative: expected ids from 0 on; if it marks "
+            "padding, add it to pad_id"
         )

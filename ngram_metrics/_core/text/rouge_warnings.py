@@ -35,16 +35,16 @@ def warn_of_dropped_letters(
     only of texts without any words.
     """
     rule = "ROUGE's rule for words keeps only a-z and 0-9, but"
-    cure = f"pass {option_names().rouge_tokenizer}'unicode', which keeps"
+    cure = f"pass {option_names().rouge_tokenizer}'unicode'"
     if is_first and tokenizer is None and _lose_words([*hypotheses[:_FIRST_TEXTS], *references[:_FIRST_TEXTS]]):
-        warn_user(f"{rule} more than {_LOST_PERCENT} % of the words have other letters: {cure} these too")
+        warn_user(f"{rule} more than {_LOST_PERCENT} % of the words have other letters: {cure} to keep them")
         return
     has_words = _KEPT_BY_ROUGE.search
     if all(map(has_words, hypotheses)) and all(map(has_words, references)):
         return
     without_words = [text for text in chain(hypotheses, references) if not has_words(text)]
     if any(any(map(str.isalnum, text)) for text in without_words):
-        cure += " letters and digits of all scripts"
+        cure += ", which keeps letters and digits of all scripts"
         if tokenizer is not None:
             cure += ", or keep your own tokenizer and pass normalizer=str, so that it gets the original text"
         warn_user(f"{rule} some texts have none of these and score 0: {cure}")

@@ -88,7 +88,9 @@ def test_rows_stay_in_order_and_in_few_parts(sizes: list[int]):
 
 
 def test_another_kind_of_input_is_refused():
-    with pytest.raises(ValueError, match=r"^this metric was given text and ids: expected one kind of input between"):
+    with pytest.raises(
+        ValueError, match=r"^this metric was given text and ids: expected one kind of input until reset"
+    ):
         counts_of([[1, 2, 3]], "ids").merge(counts_of([[1, 2, 3]], "text"))
 
 
@@ -179,7 +181,7 @@ def test_the_rows_are_those_of_all_segments():
     no_counts(WIDTH, keeps_rows=True).check_rows()
     counts = counts_of([[1, 2, 3], [4, 5, 6]], keeps_rows=True)
     counts.check_rows()
-    with pytest.raises(ValueError, match=r"^the counts have sums over 3 segments, but rows of 2: expected"):
+    with pytest.raises(ValueError, match=r"^the saved states have sums over 3 segments, but the counts of 2: expected"):
         counts._replace(segments=np.array(3)).check_rows()
 
 

@@ -176,6 +176,9 @@ SAMPLES = (
     r"if each segment has several samples, flatten them to \(segments \* samples, width\), and repeat its references$"
 )
 MISSING = r"pass '' for a missing prediction, .* for example with \[r for r in references if r is not None\]$"
+MISSING_NAN = (
+    r"pass '' for a missing prediction, .* for example with \[r for r in references if isinstance\(r, str\)\]$"
+)
 
 
 @pytest.mark.parametrize(
@@ -195,16 +198,24 @@ MISSING = r"pass '' for a missing prediction, .* for example with \[r for r in r
         (
             ["a", "b"],
             [["c", "d"], "d", ["e", "f"]],
-            r"target has 3 items: expected one item for each segment, .* references$",
+            r"target has 3 items: expected one item of target for each segment; .* references$",
         ),
-        (["a", "b"], [["c", "d", "e"]], r"target has 1 item: expected one item for each segment, .* references$"),
-        ([["a"], ["b"]], [["a", "b"]], r"target has 1 item: expected one item for each segment, .* references$"),
-        (["a", "b"], [], r"target has 0 items: expected one item for each segment, .* references$"),
+        (
+            ["a", "b"],
+            [["c", "d", "e"]],
+            r"target has 1 item: expected one item of target for each segment; .* references$",
+        ),
+        (
+            [["a"], ["b"]],
+            [["a", "b"]],
+            r"target has 1 item: expected one item of target for each segment; .* references$",
+        ),
+        (["a", "b"], [], r"target has 0 items: expected one item of target for each segment; .* references$"),
         (torch.zeros(2, 3).long(), [[1]], r"preds has 2 segments and target has 1 item"),
         # No reference.
-        (["a", "b"], ["a", []], r"segment 1 has no reference: its item of target is \[\].* written \[''\]"),
-        ("a", [], r"segment 0 has no reference.* written \[''\]"),
-        ([["a"]], [[]], r"segment 0 has no reference.* written \[\[\]\]"),
+        (["a", "b"], ["a", []], r"segment 1 has no reference, target\[1\] is \[\]: expected .* pass \[''\]$"),
+        ("a", [], r"segment 0 has no reference.* pass \[''\]$"),
+        ([["a"]], [[]], r"segment 0 has no reference.* pass \[\[\]\]$"),
         (torch.zeros(2, 3).long(), torch.zeros(2, 0, 3).long(), r"\(2, 0, 3\): expected at least one reference"),
         # Shapes.
         (torch.zeros(2, 2, 3).long(), torch.zeros(2, 3).long(), rf"preds has shape \(2, 2, 3\): .*{SAMPLES}"),
@@ -311,7 +322,7 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         (["a", None], ["a", "b"], rf"^segment 1 is a missing value, None: {MISSING}"),
         ([None, "a"], ["a", "b"], rf"^segment 0 is a missing value, None: {MISSING}"),
         (["a"], [["b", None]], rf"^reference 1 of segment 0 is a missing value, None: {MISSING}"),
-        (["a", "b"], ["a", math.nan], rf"^reference 0 of segment 1 is a missing value, nan: {MISSING}"),
+        (["a", "b"], ["a", math.nan], rf"^reference 0 of segment 1 is a missing value, nan: {MISSING_NAN}"),
         ([["a"], ["b"]], [["a"], [None, ["b"]]], rf"^reference 0 of segment 1 is a missing value, None: {MISSING}"),
         ([[1], None], [[1], [2]], rf"^segment 1 is a missing value, None: {MISSING}"),
         (5, 5, r"preds is an int: expected a sequence"),

@@ -82,7 +82,7 @@ def test_negative_ids_are_padding_in_padded_rows_and_an_error_elsewhere(make, be
     for reader in (WordReader(pad_id=0), RougeReader(pad_id=0, sentence_separator_id=-3), CharacterReader(pad_id=0)):
         with pytest.raises(
             ValueError,
-            match="reference 1 of row 0 has the id -100, which is negative: expected indices of a vocabulary",
+            match="reference 1 of row 0 has the id -100, which is negative: expected ids",
         ):
             read_pools(reader, hypotheses, [beside([[2], [-100, 1]]), beside([[1]])])
 

@@ -86,7 +86,7 @@ def test_a_negative_id_in_a_sequence_that_pad_id_does_not_name_is_an_error(preds
     for hypotheses in (list(map(form, preds)), preds):
         with pytest.raises(
             ValueError,
-            match=f"{words}, which is negative: expected indices of .* add it to pad_id",
+            match=f"{words}, which is negative: expected ids from 0 on; .* add it to pad_id",
         ):
             read_batch(WordReader(pad_id=pad_id), hypotheses, several)
     assert encoded_words(preds, target, pad_id=(-100, -1, -2))
@@ -305,9 +305,7 @@ def test_what_cannot_be_read_beside_samples_is_refused(preds, target, options, w
 def test_a_negative_id_in_lists_beside_samples_is_an_error(nested):
     target = [[5, -7], [8, 9], [-100, 0]]
     several = [[row] for row in target] if nested else target
-    with pytest.raises(
-        ValueError, match="a reference of segment 2 has the id -100, which is negative: expected indices of a vocab"
-    ):
+    with pytest.raises(ValueError, match="a reference of segment 2 has the id -100, which is negative: expected ids"):
         read_batch(WordReader(samples=True, pad_id=(0, -7)), IDS, several)
     assert read_batch(WordReader(samples=True, pad_id=(0, -7, -100)), IDS, several)
 

@@ -66,7 +66,7 @@ def test_a_negative_id_beside_padded_ids_is_an_error_but_for_the_separator():
     reader = RougeReader(sentence_separator_id=-9, pad_id=0)
     preds = torch.tensor([[5, -9, 6, -1, 7]])
     assert sentences_read(reader, preds, [[[-9, 5, 0, 6], []]]) == [[[[0], [1, 2]], [[[0, 1]], []]]]
-    with pytest.raises(ValueError, match="reference 1 of segment 0 has the id -8, which is negative: expected indices"):
+    with pytest.raises(ValueError, match="reference 1 of segment 0 has the id -8, which is negative: expected ids"):
         read_batch(reader, preds, [[[-9, 5, 0, 6], [-9, -8]]])
 
 

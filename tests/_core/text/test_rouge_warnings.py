@@ -94,7 +94,7 @@ ENGLISH = [
 ]
 DROPPED = (
     "ROUGE's rule for words keeps only a-z and 0-9, but more than 3 % of the words have other letters: "
-    "pass tokenizer='unicode', which keeps these too"
+    "pass tokenizer='unicode' to keep them"
 )
 WITHOUT_WORDS = (
     "ROUGE's rule for words keeps only a-z and 0-9, but some texts have none of these and score 0: "
