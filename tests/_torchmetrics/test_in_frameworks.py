@@ -24,7 +24,7 @@ def test_a_metric_is_not_differentiable(case: Case, average: str):
 
 @each_metric
 def test_a_forward_updates_once(case: Case, average: str):
-    """And merge_state, Running and Lightning work."""
+    """``merge_state``, ``Running`` and Lightning require it."""
     assert case.metric.full_state_update is False
     assert case.make(average).full_state_update is False
 
@@ -103,7 +103,7 @@ def test_a_running_value_is_pickled(case: Case, average: str):
 def test_a_running_metric_counts_again_after_a_cast_and_a_reset(case: Case, average: str):
     running = Running(case.make(average), window=2)
     running.update(*case.batches[1])
-    running.half().reset()
+    running.half().reset()  # ``Running`` keeps copies of the states, which a cast reaches too
     running.update(*case.batches[0])
     assert_same(running.compute(), case.value(average, case.batches[:1]))
 
@@ -113,7 +113,7 @@ def test_a_running_value_counts_again_after_a_cast_and_a_reset(case: Case, avera
     name = _name_of_value(case)
     running = Running(case.make(average)[name], window=2)
     running.update(*case.batches[1])
-    running.half().reset()
+    running.half().reset()  # ``Running`` keeps copies of the states, which a cast reaches too
     running.update(*case.batches[0])
     assert_same(running.compute(), case.value(average, case.batches[:1])[name])
 
@@ -192,12 +192,12 @@ def _cases_of(batches: Any) -> list[Case]:
     return [case for case in CASES if case.batches is batches and "confidence" not in case.options]
 
 
-KINDS = {"text": _cases_of(TEXT), "ids": _cases_of(IDS)}
+CASES_BY_KIND = {"text": _cases_of(TEXT), "ids": _cases_of(IDS)}
 
 
 def _collection(kind: str) -> MetricCollection:
     metrics = {}
-    for case in KINDS[kind]:
+    for case in CASES_BY_KIND[kind]:
         for average in case.averages:
             if average != "none":
                 metrics[f"{case.name}-{average}"] = case.make(average)
@@ -220,8 +220,8 @@ class _Model(LightningModule):
         super().__init__()
         self.layer = torch.nn.Linear(4, 1)
         self.metrics = _collection(kind)
-        self.alone = KINDS[kind][0].make("macro")
-        self.grouped = GroupedMetric(KINDS[kind][0].make("macro"), LANGUAGES)
+        self.alone = CASES_BY_KIND[kind][0].make("macro")
+        self.grouped = GroupedMetric(CASES_BY_KIND[kind][0].make("macro"), LANGUAGES)
         self.values: list[dict[str, torch.Tensor]] = []
         self.dtypes: list[torch.dtype] = []
 
@@ -232,7 +232,7 @@ class _Model(LightningModule):
         return self.layer(batch).sum()
 
     def validation_step(self, batch: Batch, index: int) -> None:
-        # In bf16-mixed this product is of bfloat16, so autocast is on.
+        # A product of bfloat16 shows that autocast is on, in bf16-mixed.
         self.dtypes.append(self.layer(torch.ones(1, 4, dtype=self.layer.weight.dtype)).dtype)
         self.metrics.update(*batch)
         self.alone.update(*batch)
@@ -248,7 +248,7 @@ class _Model(LightningModule):
 
 
 class Fit(NamedTuple):
-    """A fit of two epochs after a sanity check of one batch, which stopped because the values stayed the same."""
+    """A sanity check of one batch, and two epochs. Early stopping ended the fit, because the values stayed the same."""
 
     kind: str
     case: Case
@@ -260,7 +260,7 @@ class Fit(NamedTuple):
 @pytest.fixture(scope="module", params=[("text", "bf16-mixed"), ("ids", "bf16-true")], ids="-".join)
 def fit(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Fit:
     kind, precision = request.param
-    case = KINDS[kind][0]
+    case = CASES_BY_KIND[kind][0]
     model = _Model(kind)
     stopping = callbacks.EarlyStopping(monitor="bleu_mean", mode="max", patience=1)
     fitting = trainer(

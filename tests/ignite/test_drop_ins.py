@@ -1,4 +1,4 @@
-"""Bleu, Rouge, RougeN and RougeL are drop-ins: what ignite's own do, they do, but for a str, which is text."""
+"""The drop-ins Bleu, Rouge, RougeN and RougeL behave as ignite's own classes, but read a str as text."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ TOKENS: tuple[Batch, ...] = tuple(
     for preds, target in TEXT
 )
 documents = st.lists(st.sampled_from("abc"), max_size=8)
-batches = st.lists(st.tuples(documents, st.lists(documents, min_size=1, max_size=3)), min_size=1, max_size=4)
+drawn_batches = st.lists(st.tuples(documents, st.lists(documents, min_size=1, max_size=3)), min_size=1, max_size=4)
 #: Each class under settings that both packages have.
 SETTINGS: list[tuple[str, dict[str, Any]]] = [
     ("Bleu", {"ngram": 2, "smooth": "smooth1"}),
@@ -52,7 +52,8 @@ each_class = pytest.mark.parametrize("name", ["Bleu", *ROUGE])
 each_multiref = pytest.mark.parametrize("multiref", ["average", "best"])
 
 
-def _error(call: Callable[[], Any]) -> tuple[type, str]:
+def _error_of(call: Callable[[], Any]) -> tuple[type, str]:
+    """The type and the words of the error that a call raises."""
     try:
         call()
     except Exception as error:
@@ -85,9 +86,9 @@ def _same(mine: Any, theirs: Any) -> None:
 
 
 def _without_padding(rows: list[Any], make: Callable[[list[int]], Any]) -> Any:
-    """Rows, however nested, without their padding, and without those of padding alone."""
+    """Rows of ids, however nested, without the ids of padding, and without rows that are nothing but padding."""
     if isinstance(rows[0], int):
-        return make([row for row in rows if row > 0])
+        return make([token for token in rows if token not in (PADDING, IGNORED)])
     inner = [_without_padding(row, make) for row in rows]
     return [row for row in inner if len(row) > 0]
 
@@ -148,11 +149,11 @@ def test_rouge_has_three_parameters_that_ignite_does_not_have(name: str):
     ids=str,
 )
 def test_wrong_arguments_get_the_words_of_ignite(name: str, arguments: dict[str, Any]):
-    assert _error(lambda: getattr(ours, name)(**arguments)) == _error(lambda: getattr(peers, name)(**arguments))
+    assert _error_of(lambda: getattr(ours, name)(**arguments)) == _error_of(lambda: getattr(peers, name)(**arguments))
 
 
 @pytest.mark.parametrize("name", ROUGE)
-def test_an_alpha_that_is_no_number_is_an_error_in_words(name: str):
+def test_an_alpha_that_is_no_number_is_a_type_error_that_says_so(name: str):
     with pytest.raises(TypeError, match=r"^alpha must be a number in interval \[0, 1\] \(got : 'a'\)$"):
         getattr(ours, name)(alpha="a")
 
@@ -161,11 +162,11 @@ def test_an_alpha_that_is_no_number_is_an_error_in_words(name: str):
     "arguments", [{"smooth": "unknown"}, {"smooth": None}, {"smooth": "x", "average": "x"}], ids=str
 )
 def test_an_unknown_smoothing_gets_the_words_of_ignite_and_more_names(arguments: dict[str, Any]):
-    """It is looked at before the average, as in ignite."""
-    mine, words = _error(lambda: ours.Bleu(**arguments))
-    theirs, of_ignite = _error(lambda: peers.Bleu(**arguments))
-    names, found = of_ignite.split("], got: ")
-    assert mine is theirs
+    """The smoothing is checked before the average. The message lists the names, and ends in the value."""
+    kind, words = _error_of(lambda: ours.Bleu(**arguments))
+    kind_of_ignite, words_of_ignite = _error_of(lambda: peers.Bleu(**arguments))
+    names, found = words_of_ignite.split("], got: ")
+    assert kind is kind_of_ignite
     assert words.startswith(f"{names}, ")
     assert words.endswith(f"], got: {found}")
     assert all(smooth in words for smooth in SMOOTHINGS)
@@ -174,11 +175,11 @@ def test_an_unknown_smoothing_gets_the_words_of_ignite_and_more_names(arguments:
 @pytest.mark.parametrize(
     "arguments", [{"average": "unknown"}, {"average": None}, {"average": "x", "output_transform": 1}], ids=str
 )
-def test_an_unknown_average_is_told_the_averages_that_there_are(arguments: dict[str, Any]):
-    """ignite has no average none, and says so where ours takes it."""
-    mine, words = _error(lambda: ours.Bleu(**arguments))
-    theirs, _ = _error(lambda: peers.Bleu(**arguments))
-    assert mine is theirs
+def test_the_error_of_an_unknown_average_lists_the_averages(arguments: dict[str, Any]):
+    """The words are not ignite's, which has no average none."""
+    kind, words = _error_of(lambda: ours.Bleu(**arguments))
+    kind_of_ignite, _ = _error_of(lambda: peers.Bleu(**arguments))
+    assert kind is kind_of_ignite
     assert words.startswith(f"unknown average {arguments['average']!r}: expected one of ['micro', 'macro', 'none']")
 
 
@@ -186,9 +187,9 @@ def test_an_unknown_average_is_told_the_averages_that_there_are(arguments: dict[
 
 
 @each_multiref
-@given(st.sampled_from(ALPHAS), st.lists(batches, min_size=1, max_size=2))
-def test_rouge_is_that_of_ignite(multiref: str, alpha: float, several: Any):
-    batched = [([hypothesis for hypothesis, _ in batch], [references for _, references in batch]) for batch in several]
+@given(st.sampled_from(ALPHAS), st.lists(drawn_batches, min_size=1, max_size=2))
+def test_rouge_is_that_of_ignite(multiref: str, alpha: float, drawn: Any):
+    batched = [([hypothesis for hypothesis, _ in batch], [references for _, references in batch]) for batch in drawn]
     for name, options in (("Rouge", {"variants": ["L", 1, 2, 4]}), ("RougeN", {"ngram": 3}), ("RougeL", {})):
         mine, theirs = _both(name, multiref=multiref, alpha=alpha, **options)
         _same(_value(mine, batched), _value(theirs, batched))
@@ -217,14 +218,14 @@ def test_a_str_is_text(name: str, options: dict[str, Any]):
 
 
 @each_setting
-def test_the_tokenizer_list_reads_a_str_as_ignite_does(name: str, options: dict[str, Any]):
+def test_with_tokenizer_equal_to_list_a_str_is_read_as_in_ignite(name: str, options: dict[str, Any]):
     mine = getattr(ours, name)(tokenizer=list, **options)
     theirs = getattr(peers, name)(**options)
     _same(_value(mine, TEXT), _value(theirs, TEXT))
 
 
 @each_setting
-def test_one_text_is_a_segment(name: str, options: dict[str, Any]):
+def test_a_bare_str_is_a_batch_of_one_segment(name: str, options: dict[str, Any]):
     text = "the cat sat on the mat"
     alone = _value(getattr(ours, name)(**options), [(text, [text, "x"])])
     assert_same(alone, _value(getattr(ours, name)(**options), [([text], [[text, "x"]])]))
@@ -263,19 +264,19 @@ each_unequal_batch = pytest.mark.parametrize(
 @each_unequal_batch
 def test_unequal_numbers_get_the_words_of_ignite(batch: Batch):
     mine, theirs = _both("Bleu", average="micro")
-    assert _error(lambda: mine.update(batch)) == _error(lambda: theirs.update(batch))
+    assert _error_of(lambda: mine.update(batch)) == _error_of(lambda: theirs.update(batch))
 
 
 @each_unequal_batch
 @each_class
-def test_unequal_numbers_are_refused_where_ignite_drops_the_rest_in_silence(batch: Batch, name: str):
-    of_ignite = peers.Bleu(average="micro")
+def test_unequal_numbers_are_refused_by_every_class(batch: Batch, name: str):
+    of_ignite = peers.Bleu(average="micro")  # the only class of ignite that does not drop the rest in silence
     metric = getattr(ours, name)()
-    assert _error(lambda: metric.update(batch)) == _error(lambda: of_ignite.update(batch))
+    assert _error_of(lambda: metric.update(batch)) == _error_of(lambda: of_ignite.update(batch))
 
 
 @each_setting
-def test_an_engine_holds_what_it_holds_of_ignites(name: str, options: dict[str, Any]):
+def test_the_metrics_of_an_engine_have_ignites_keys_and_values(name: str, options: dict[str, Any]):
     mine, theirs = _both(name, **options)
     values = _run(mine, TOKENS)
     of_ignite = _run(theirs, TOKENS)
@@ -286,7 +287,7 @@ def test_an_engine_holds_what_it_holds_of_ignites(name: str, options: dict[str, 
 
 
 @each_setting
-def test_an_output_may_name_its_sides(name: str, options: dict[str, Any]):
+def test_an_output_may_be_a_dict_of_y_pred_and_y(name: str, options: dict[str, Any]):
     mine, theirs = _both(name, **options)
     named = [{"y_pred": y_pred, "y": y} for y_pred, y in TOKENS]
     _same(_run(mine, named)["value"], _run(theirs, named)["value"])
@@ -296,17 +297,17 @@ def test_an_output_may_name_its_sides(name: str, options: dict[str, Any]):
 def test_an_output_that_lacks_a_side_gets_the_words_of_ignite(side: str):
     mine, theirs = _both("Bleu")
     output = {side: Y_PRED}
-    assert _error(lambda: _run(mine, [output])) == _error(lambda: _run(theirs, [output]))
+    assert _error_of(lambda: _run(mine, [output])) == _error_of(lambda: _run(theirs, [output]))
 
 
 @pytest.mark.parametrize("usage", ["unknown", 1])
 def test_an_unknown_usage_gets_the_words_of_ignite(usage: Any):
     mine, theirs = _both("Bleu")
-    assert _error(lambda: _run(mine, TOKENS, usage=usage)) == _error(lambda: _run(theirs, TOKENS, usage=usage))
+    assert _error_of(lambda: _run(mine, TOKENS, usage=usage)) == _error_of(lambda: _run(theirs, TOKENS, usage=usage))
 
 
 @pytest.mark.parametrize("name", ["Bleu", "RougeN", "RougeL"])  # ignite's Rouge keeps metrics in a dict of its own
 @pytest.mark.parametrize("saved", [1, [1], {}, {"a": 1}, {"a": 1, "b": 2}], ids=str)
 def test_what_is_no_saved_state_gets_the_words_of_ignite(name: str, saved: Any):
     mine, theirs = _both(name)
-    assert _error(lambda: mine.load_state_dict(saved)) == _error(lambda: theirs.load_state_dict(saved))
+    assert _error_of(lambda: mine.load_state_dict(saved)) == _error_of(lambda: theirs.load_state_dict(saved))

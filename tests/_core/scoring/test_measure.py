@@ -55,6 +55,7 @@ SCORERS: dict[str, list[Scorer]] = {
     "mean rouge": [make_rouge(rouge_keys=tuple(ROUGE_KEYS), accumulate="avg")],
     "overlap": [make_overlap(ngram=ngram) for ngram in (1, 2, 3, 9)],
 }
+# The keys of ROUGE are entries with options, and are above.
 SCORERS |= {name: [entry.make()] for name, entry in REGISTRY.items() if not entry.options and name not in SCORERS}
 each_metric = pytest.mark.parametrize("scorers", SCORERS.values(), ids=SCORERS)
 #: Some settings of each metric.
@@ -94,9 +95,13 @@ def test_every_measure_is_tested_here():
     assert {one for one in ours if not inspect.isabstract(one)} == tested, "add the metric to SCORERS"
 
 
-#: The largest number of segments, tokens of a document, and ids: few; more than one chunk; orders that need more than
-#: one key, with few ids and with many.
-SIZES = [(5, 9, 3), pytest.param((700, 12, 4), marks=pytest.mark.slow), (3, 300, 2), (3, 300, 20_000)]
+#: The number of segments, and the largest number of tokens of a document and of different ids.
+SIZES = [
+    (5, 9, 3),
+    pytest.param((700, 12, 4), marks=pytest.mark.slow),  # more than one chunk
+    (3, 300, 2),  # long documents of few ids, whose n-grams of high orders need more than one key
+    (3, 300, 20_000),  # and of many ids
+]
 
 
 def for_padded_ids(scorers):
@@ -109,7 +114,7 @@ def for_padded_ids(scorers):
 
 
 def draw_batch(chance, size, references):
-    """Segments with up to so many references. The last is empty: all of its rows are padding."""
+    """So many segments with up to so many references, and one more whose reference is empty."""
     segments, longest, vocabulary = size
 
     def document(shortest):

@@ -26,8 +26,7 @@ from metrics.ignite_cases import IgniteCase, each_ignite_case, each_of_both_fram
 from ngram_metrics import ignite as for_ignite
 from ngram_metrics.ignite import drop_in
 
-#: For options that affect the number, by their names, settings that all give different numbers. A value is one of its
-#: parameter, a dict holds several parameters.
+#: For each option that affects the score, values that all give different signatures. A dict sets other options too.
 SETTINGS: dict[str, list[Any]] = {
     "tokenizer": [None, "13a", "intl", "char", "unicode", str.split, str.splitlines],
     "pad_id": [0, 1, (0, 1)],
@@ -51,16 +50,17 @@ SETTINGS: dict[str, list[Any]] = {
 
 
 def _affecting(api: Api) -> dict[str, list[dict[str, Any]]]:
-    """For each option of a metric settings other than its default; of True and False the other one."""
+    """For each option of a metric, settings other than its default. A flag has one, the opposite of its default."""
     options: dict[str, list[dict[str, Any]]] = {"confidence": [{"confidence": 0.95}]}
     for name, default in api.options.items():
-        values = SETTINGS.get(name, [not default] if name in api.flags else [])
+        opposite = [not default] if name in api.flags else []
+        values = SETTINGS.get(name, opposite)
         options[name] = [value if isinstance(value, dict) else {name: value} for value in values if value != default]
     return options
 
 
 AFFECTING = {api.metric: _affecting(api) for api in COMPLETE}
-#: Where it is computed, and what torchmetrics and ignite do with it.
+#: Options that say where a score is computed, and what torchmetrics and ignite do with it.
 NOT_AFFECTING = {"device", "kwargs", "output_transform", "metrics_result_mode"}
 each_class = pytest.mark.parametrize("metric", AFFECTING, ids=lambda one: one.__name__)
 
@@ -120,8 +120,8 @@ def test_the_width_of_an_interval_does_not_change_the_signature(metric: type):
     assert metric(confidence=0.95).signature == metric(confidence=0.5).signature
 
 
-#: What every setting for text, and every setting for ids, scores differently from the default.
-TEXTS: Batch = (
+#: One batch of texts and one of ids, which some setting of every option scores differently from the default.
+ONE_TEXT_BATCH: Batch = (
     [
         "The Cats sat, on the mat!\nThey were running; don't ask.",
         "It\u2019s 5,000 caf\u00e9s: 世界 ...",
@@ -135,7 +135,7 @@ TEXTS: Batch = (
         ["b a no, no, no"],
     ],
 )
-IDS: Batch = (
+ONE_ID_BATCH: Batch = (
     [[2, 3, 0, 7, 4, 5, 1, 8, 6], [2, 3, 4, 5], [2, 3, 4, 5, 0, 2, 3, 0, 4, 5, 1]],
     [[[4, 5, 6, 7, 0, 2, 3, 8, 1]], [[2, 0, 3, 1, 4, 7, 5]], [[2, 3, 4, 1]]],
 )
@@ -143,7 +143,7 @@ OF_IDS = {"pad_id", "sentence_separator_id"}
 
 
 def _numbers(value: Any) -> dict[str, float]:
-    """The scores of a metric by their names and segments."""
+    """The scores of a metric by their names and segments, such as ``rouge1_fmeasure 0``."""
     values = value if isinstance(value, Mapping) else {"score": value}
     return {
         f"{name} {index}": number
@@ -152,7 +152,7 @@ def _numbers(value: Any) -> dict[str, float]:
     }
 
 
-#: An option of a class that its function has too. No function has an interval.
+#: Every option of every class but ``confidence``, which no function has.
 each_option = pytest.mark.parametrize(
     ("metric", "name"),
     [
@@ -165,14 +165,14 @@ each_option = pytest.mark.parametrize(
 
 
 def _changes(metric: type, name: str) -> list[dict[str, Any]]:
-    """Settings of an option, of a flag both: the default of some flags is neither."""
+    """Settings of an option. A flag has True and False, because its default may be None."""
     changes = AFFECTING[metric][name]
     return [*changes, {name: False}] if changes == [{name: True}] else changes
 
 
 def _batch_and_average(name: str) -> tuple[Batch, dict[str, str]]:
-    """Where the option has an effect. The scores of segments show more than their average."""
-    batch = IDS if name in OF_IDS else TEXTS
+    """A batch and an average for which the option has an effect. Segments show more of it than their average."""
+    batch = ONE_ID_BATCH if name in OF_IDS else ONE_TEXT_BATCH
     return batch, {} if name == "average" else {"average": "none"}
 
 
@@ -193,11 +193,11 @@ def test_every_option_that_affects_the_number_changes_a_score(metric: type, name
     batch, average = _batch_and_average(name)
     has_effect = []
     for change in _changes(metric, name):
-        without = {other: value for other, value in change.items() if other != name}
+        other_options = {other: value for other, value in change.items() if other != name}
         scores = _numbers(FUNCTIONS[metric](*batch, **average, **change))
-        others = _numbers(FUNCTIONS[metric](*batch, **average, **without))
-        has_effect.append(scores != pytest.approx(others, rel=1e-14))
-    assert any(has_effect), f"no setting of {name} changes the scores: change TEXTS or IDS"
+        scores_at_default = _numbers(FUNCTIONS[metric](*batch, **average, **other_options))
+        has_effect.append(scores != pytest.approx(scores_at_default, rel=1e-14))
+    assert any(has_effect), f"no setting of {name} changes the scores: change ONE_TEXT_BATCH or ONE_ID_BATCH"
 
 
 #: For each class that only ignite has, settings that all have different signatures.
@@ -233,12 +233,13 @@ def test_a_signature_ends_with_the_version_of_this_package():
 
 
 def test_a_version_that_does_not_affect_the_number_is_left_out():
-    for name in ("sacrebleu", "unidata"):
-        assert name not in Bleu().signature + ROUGEScore().signature
+    for metric in (Bleu(), ROUGEScore()):
+        assert "sacrebleu" not in metric.signature
+        assert "unidata" not in metric.signature
 
 
 @pytest.mark.parametrize("metric", [Bleu(tokenizer="intl"), ROUGEScore(tokenizer="unicode")], ids=["intl", "unicode"])
-def test_a_tokenizer_that_asks_for_categories_has_the_version_of_unicode(metric: Any):
+def test_a_tokenizer_that_uses_categories_of_unicode_has_their_version(metric: Any):
     assert f"|unidata:{unicodedata.unidata_version}" in metric.signature
 
 
@@ -259,9 +260,13 @@ each_without_text = pytest.mark.parametrize("segments", [[["a-b", "c"]], torch.t
 
 
 @each_with_tokenizer
-def test_a_tokenizer_is_named_before_any_segment_and_where_it_read_text(metric: type):
+def test_a_tokenizer_is_named_before_any_segment(metric: type):
+    assert "|tok:intl|" in metric(tokenizer="intl").signature
+
+
+@each_with_tokenizer
+def test_a_tokenizer_is_named_with_its_version_where_it_read_text(metric: type):
     reads_text = metric(tokenizer="intl")
-    assert "|tok:intl|" in reads_text.signature
     reads_text.update(["a-b c"], ["a-b c"])
     assert _fields(reads_text.signature)["tok"] == "intl"
     assert "unidata" in _fields(reads_text.signature)
@@ -289,7 +294,7 @@ def _fields(signature: str) -> dict[str, str]:
     ("ours", "peer"),
     [
         (Bleu(), BLEU()),
-        (Bleu(average="none"), BLEU(effective_order=True)),
+        (Bleu(average="none"), BLEU(effective_order=True)),  # as sacrebleu's sentence BLEU
         (Bleu(lowercase=True), BLEU(lowercase=True)),
         (Bleu(smooth="floor", tokenizer="intl"), BLEU(smooth_method="floor", tokenize="intl")),
         (Bleu(smooth="add-k", tokenizer="char"), BLEU(smooth_method="add-k", tokenize="char")),
@@ -304,7 +309,7 @@ def _fields(signature: str) -> dict[str, str]:
     ],
     ids=lambda one: type(one).__name__,
 )
-def test_fields_that_sacrebleu_has_are_sacrebleus(ours: Any, peer: Any):
+def test_fields_shared_with_sacrebleu_have_its_values(ours: Any, peer: Any):
     ours.update(["the cat sat"], [["the cat sat down", "a cat sat"]])
     streams = [["the cat sat down"], ["a cat sat"]]
     peer.corpus_score(["the cat sat"], streams, n_bootstrap=1000 if ours.confidence else 1)
@@ -319,7 +324,7 @@ def _nrefs(metric: Any) -> str | None:
     return _fields(metric.signature).get("nrefs")
 
 
-#: How many references the segments have of each batch of TEXT, and of IDS as well; and of all batches up to it.
+#: The numbers of references in each of the three batches of a case, and in all batches up to it.
 NREFS = ("1-2", "3", "1-3")
 NREFS_SO_FAR = ("1-2", "1-3", "1-3")
 each_case_and_average = pytest.mark.parametrize(("case", "average"), named_pairs())
@@ -349,7 +354,7 @@ def test_nrefs_are_those_of_all_batches_that_were_counted(case: Case, average: s
 
 
 @each_case_and_average
-def test_nrefs_are_those_of_all_batches_that_were_counted_and_scored(case: Case, average: str):
+def test_nrefs_are_those_of_all_batches_that_forward_counted(case: Case, average: str):
     metric = case.make(average)
     for batch, expected in zip(case.batches, NREFS_SO_FAR, strict=True):
         metric(*batch)
@@ -366,7 +371,7 @@ def test_a_batch_without_a_segment_does_not_change_nrefs(case: Case, average: st
     assert _nrefs(metric) == "1-2"
 
 
-def _loaded(saved: Any, case: Case, average: str) -> Any:
+def _save_and_load(saved: Any, case: Case, average: str) -> Any:
     saved.persistent(True)
     loaded = case.make(average)
     loaded.load_state_dict(saved.state_dict())
@@ -376,7 +381,7 @@ def _loaded(saved: Any, case: Case, average: str) -> Any:
 @each_kind_of_state
 def test_a_loaded_metric_goes_on_with_the_nrefs_that_were_saved(case: Case, average: str):
     saved = case.filled(average, case.batches[:1])
-    loaded = _loaded(saved, case, average)
+    loaded = _save_and_load(saved, case, average)
     assert loaded.signature == saved.signature
     loaded.update(*case.batches[1])
     assert _nrefs(loaded) == "1-3"
@@ -438,13 +443,24 @@ def test_the_signature_of_ignite_is_that_of_the_torchmetrics_class(ignite_case: 
 
 
 def test_callables_are_told_apart_by_name_and_fixed_arguments():
-    words = re.compile("a")
-    tokenizers = [partial(re.split, " "), partial(re.split, "t"), partial(re.split, " ", maxsplit=2), words.findall]
-    signatures = [Bleu(tokenizer=tokenizer).signature for tokenizer in (*tokenizers, words.split)]
-    assert len({*signatures}) == 5
-    assert Bleu(tokenizer=partial(re.split, " ")).signature == signatures[0]
+    pattern = re.compile("a")
+    tokenizers = [
+        partial(re.split, " "),
+        partial(re.split, "t"),
+        partial(re.split, " ", maxsplit=2),
+        pattern.findall,
+        pattern.split,
+    ]
+    signatures = {Bleu(tokenizer=tokenizer).signature for tokenizer in tokenizers}
+    assert len(signatures) == len(tokenizers)
 
 
-def test_an_option_without_a_field_of_another_name_has_one_of_its_own():
-    settings = {**Bleu().scorer.settings(), "skip_first_order": True}
+def test_equal_partial_functions_have_one_signature():
+    first, second = Bleu(tokenizer=partial(re.split, " ")), Bleu(tokenizer=partial(re.split, " "))
+    assert first.signature == second.signature
+
+
+def test_an_option_that_no_field_shows_gets_a_field_of_its_own_name():
+    invented = "skip_first_order"
+    settings = {**Bleu().scorer.settings(), invented: True}
     assert "|skip_first_order:True|version:" in format_signature(settings, "text", "1", {})
