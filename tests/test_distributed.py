@@ -182,7 +182,7 @@ def count_in_each_loop(folder: Path) -> dict[str, Values]:
         "Hugging Face `Trainer`": evaluate_copies("Trainer", folder),
         "`Seq2SeqTrainer`": evaluate_copies("Seq2SeqTrainer", folder),
         "`Seq2SeqTrainer`, `batch_eval_metrics=True`": evaluate_copies("Seq2SeqTrainer", folder, True),
-        "a model that synchronizes in `forward`, cut as below": validate_sharded(),
+        "a model that synchronizes in `forward`, if repeats are cut off as shown below": validate_sharded(),
     }
 
 

@@ -6,7 +6,7 @@ The file of each metric makes a ``Scorer``, and everything that a user calls has
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, get_args
@@ -91,8 +91,9 @@ class Scorer:
         if not self.titles:
             object.__setattr__(self, "titles", {name: name for name in self.values})
         shape = self.measure.score_shape
-        positions = np.arange(math.prod(shape)).reshape(shape)
-        object.__setattr__(self, "_positions", {name: int(positions[index]) for name, index in self.values.items()})
+        object.__setattr__(
+            self, "_positions", {name: _flatten_index(index, shape) for name, index in self.values.items()}
+        )
 
     def count_batch(self, preds: Hypotheses, target: References, is_first: bool = True) -> CountedBatch:
         """Read and count a batch, or raise the errors of ``Reader.read``.
@@ -266,6 +267,14 @@ class Metric(Protocol):
     @property
     def scorer(self) -> Scorer:
         """The metric without its state."""
+
+
+def _flatten_index(index: Sequence[int], shape: Sequence[int]) -> int:
+    """Return where an index of an array of this shape is after its dimensions are flattened to one."""
+    position = 0
+    for part, size in zip(index, shape, strict=True):
+        position = position * size + part
+    return position
 
 
 def _send_to_place_of(array: Array, other: Array) -> Array:
