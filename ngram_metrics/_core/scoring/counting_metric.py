@@ -246,7 +246,8 @@ class CountingMetric:
     def _sign(self, counts: Counts) -> str:
         negative, most = counts.reference_range.tolist()
         draws = {} if self.confidence is None else {"bs": str(RESAMPLES), "seed": str(SEED)}
-        references, kind = format_references(-negative, most), counts.kind or "?"
+        references = format_references(-negative, most)
+        kind = counts.kind or "?"
         if self.grouping.scorers:
             scorers = zip(self.groups, self.grouping.scorers, strict=True)
             return join_signatures({label: scorer.signature(references, kind, draws) for label, scorer in scorers})
