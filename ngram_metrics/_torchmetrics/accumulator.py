@@ -253,8 +253,9 @@ class Accumulator(CountingMetric, torchmetrics.Metric, Generic[Level]):
                 if self.update_called and self._counts.is_empty:
                     warn_of_no_segment()
                 value = compute(*args, **kwargs)
-            if self.compute_with_cache:
-                self.__dict__["_computed"] = value  # Module.__setattr__ would look for a module or a parameter
+            if not self.compute_with_cache:
+                return value
+            self.__dict__["_computed"] = value  # Module.__setattr__ would look for a module or a parameter
             return copy_value(value)
 
         return compute_once
